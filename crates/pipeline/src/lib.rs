@@ -1,0 +1,4 @@
+//! Runs a pipeline, watches it, tunes its pipes, and says what held it back.
+#![forbid(unsafe_code)]
+
+pub mod record;
