@@ -299,7 +299,7 @@ fn tuned(flow: &Flow<'_>) -> Option<String> {
     let gain = turns::gain_of_tuning(flow, pipe, first.at_ns, last.at_ns);
     Some(match gain {
         Some((before, after)) => {
-            format!("{grown}: its two sides waited on it {before:.0} % of the time before, {after:.0} % after.")
+            format!("{grown}: its two sides took turns in waiting {before:.0} % of the time before, {after:.0} % after.")
         }
         None => format!("{grown}."),
     })

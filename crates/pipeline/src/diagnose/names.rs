@@ -83,21 +83,18 @@ impl Command {
 /// The index of the word that names the program: after assignments and wrappers.
 fn program_index(words: &[String]) -> usize {
     let mut index = 0;
-    let mut after_wrapper: Option<&[&str]> = None;
+    let mut values_of_wrapper: Option<&[&str]> = None;
     let mut last_wrapper = 0;
     while let Some(word) = words.get(index) {
         let base = word.rsplit('/').next().unwrap_or_default();
-        if let Some((_, with_value)) = WRAPPERS.iter().find(|(name, _)| *name == base) {
-            (after_wrapper, last_wrapper) = (Some(with_value), index);
-        } else if word == "!" || is_assignment(word) {
-        } else if let Some(with_value) = after_wrapper {
-            if with_value.contains(&word.as_str()) {
-                index += 1;
-            } else if !word.starts_with('-') && !word.starts_with(|c: char| c.is_ascii_digit()) {
-                return index;
-            }
-        } else {
-            return index;
+        let wrapper = WRAPPERS.iter().find(|(name, _)| *name == base);
+        let is_option = word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit());
+        match (wrapper, values_of_wrapper) {
+            (Some((_, with_value)), _) => (values_of_wrapper, last_wrapper) = (Some(with_value), index),
+            _ if word == "!" || is_assignment(word) => {}
+            (None, Some(with_value)) if with_value.contains(&word.as_str()) => index += 1,
+            (None, Some(_)) if is_option => {}
+            (None, _) => return index,
         }
         index += 1;
     }
