@@ -90,7 +90,7 @@ fn program_index(words: &[String]) -> usize {
         let wrapper = WRAPPERS.iter().find(|(name, _)| *name == base);
         let is_option = word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit());
         match (wrapper, values_of_wrapper) {
-            (Some((_, with_value)), _) => (values_of_wrapper, last_wrapper) = (Some(with_value), index),
+            (Some((_, with_value)), _) => (values_of_wrapper, last_wrapper) = (Some(*with_value), index),
             _ if word == "!" || is_assignment(word) => {}
             (None, Some(with_value)) if with_value.contains(&word.as_str()) => index += 1,
             (None, Some(_)) if is_option => {}
