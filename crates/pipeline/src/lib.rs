@@ -1,6 +1,38 @@
 //! Runs a pipeline, watches it, tunes its pipes, and says what held it back.
+//!
+//! Flow: [`Command`] → spawn → discover → observe ⇄ tune → summarise → diagnose → [`record::RunRecord`].
+//! The pipeline cannot tell that it is watched: its bytes, exit status and signals are the shell's.
+//! This crate shows nothing; an [`Onlooker`] and the record do.
+//!
+//! ```no_run
+//! use fullbore_pipeline::{Command, Nobody, Options, run};
+//! let command = Command::Line { shell: "sh".into(), line: "seq 9 | sort -r".into() };
+//! let finished = run(&command, Options::default(), &mut Nobody)?;
+//! println!("{:?}", finished.record.findings);
+//! # Ok::<(), fullbore_pipeline::Error>(())
+//! ```
 #![forbid(unsafe_code)]
 
-pub mod diagnose;
+mod command;
+mod error;
+mod spawn;
+mod events;
+mod process;
+mod stage;
+mod pipes;
+mod discover;
+mod reason;
+mod observe;
+mod timeline;
+mod incidents;
+mod tune;
 pub mod label;
+mod summarise;
 pub mod record;
+pub mod diagnose;
+mod run;
+
+pub use command::Command;
+pub use error::Error;
+pub use run::{Finished, Nobody, Onlooker, Options, run};
+pub use tune::Tuning;
