@@ -121,8 +121,8 @@ pub(crate) struct Columns {
 impl Columns {
     /// `no input 100%`: the longest text of the column.
     pub(crate) const DOING: u16 = 13;
-    /// `100%`.
-    pub(crate) const SHARE: u16 = 4;
+    /// `< 100%`.
+    pub(crate) const SHARE: u16 = 6;
     const RATE: u16 = 8;
     const PIPE: u16 = 15;
     const BAR: u16 = 8;
@@ -151,9 +151,9 @@ impl Columns {
         columns.bar = columns.take(Self::BAR, 15);
         columns.history = columns.take(Self::HISTORY, 15);
         if columns.history > 0 {
-            columns.history += columns.grow(16, 24);
-            columns.bar += columns.grow(4, 30);
-            columns.history += columns.grow(16, 60);
+            columns.history += columns.grow(8, 30);
+            columns.bar += columns.grow(4, 36);
+            columns.history += columns.grow(16, 48);
         }
         columns
     }

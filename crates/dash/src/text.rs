@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn wrapped_text_breaks_between_words() {
         assert_eq!(wrap("one two three", 8, 2), ["one two", "three"]);
-        assert_eq!(wrap("one two three four", 8, 2), ["one two", "three…"]);
+        assert_eq!(wrap("one two three four", 8, 2), ["one two", "three f…"]);
         assert_eq!(wrap("abcdefghij", 4, 3), ["abcd", "efgh", "ij"]);
         assert!(wrap("x", 0, 3).len() <= 3);
     }

@@ -12,7 +12,7 @@ use crate::recent::{Activity, Doing};
 
 impl Doing {
     /// What fills the bar; the shapes differ, so that they can be told apart without colours.
-    fn symbol(self) -> &'static str {
+    pub(crate) fn symbol(self) -> &'static str {
         match self {
             Self::Running => "█",
             Self::Runnable => "▒",

@@ -91,7 +91,7 @@ impl StageLine<'_> {
         );
     }
 
-    /// `running  62%`, or how it ended.
+    /// `running  62%` (`█  62%` in a narrow column), or how it ended.
     fn doing(&self) -> (String, Style) {
         if !self.stage.is_alive {
             let style = if self.stage.exit_status.unwrap_or(0) == 0 {
@@ -106,7 +106,7 @@ impl StageLine<'_> {
         };
         let style = doing.style(self.look);
         if self.columns.doing < Columns::DOING {
-            (format!("{percent:>3.0}%"), style)
+            (format!("{} {percent:>3.0}%", doing.symbol()), style)
         } else {
             (
                 format!("{:<8} {percent:>3.0}%", doing.name(self.stage.cause)),
@@ -195,7 +195,7 @@ impl Widget for Titles {
         }
         if columns.history > 0 {
             text(
-                "before",
+                "history",
                 look.faint(),
                 cut.next_column(columns.history),
                 buffer,

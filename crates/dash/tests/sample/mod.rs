@@ -1,4 +1,5 @@
 //! Made-up pipelines, for the tests and the demonstration.
+#![allow(dead_code)] // each user takes its own part
 
 use fullbore_measure::Host;
 use fullbore_pipeline::record::{
@@ -58,7 +59,7 @@ fn wobble(step: usize, stage: usize) -> f64 {
 }
 
 /// The pipeline of the demonstration, `steps` quarters of a second after its start.
-pub fn pipeline(steps: usize) -> Snapshot {
+pub(crate) fn pipeline(steps: usize) -> Snapshot {
     let elapsed_ns = steps as u64 * STEP_NS;
     let timelines: Vec<_> = HABITS
         .iter()
@@ -181,7 +182,7 @@ fn finding() -> Finding {
 }
 
 /// Marks stages as ended, with an exit status each.
-pub fn end(snapshot: &mut Snapshot, ended: &[(usize, i32)]) {
+pub(crate) fn end(snapshot: &mut Snapshot, ended: &[(usize, i32)]) {
     for &(index, exit_status) in ended {
         snapshot.stage_is_alive[index] = false;
         snapshot.record.stages[index].exit_status = Some(exit_status);
@@ -189,8 +190,7 @@ pub fn end(snapshot: &mut Snapshot, ended: &[(usize, i32)]) {
 }
 
 /// A pipeline of `count` stages.
-#[allow(dead_code)]
-pub fn long_pipeline(count: u32) -> Snapshot {
+pub(crate) fn long_pipeline(count: u32) -> Snapshot {
     let mut snapshot = Snapshot::default();
     snapshot.record.timeline.step_ns = STEP_NS;
     for number in 1..=count {
