@@ -11,10 +11,7 @@ const TITLES_WIDTH: u16 = 60;
 
 /// Lines the view may take on a terminal of `rows`: half of them (three, when that is more), and never all.
 pub(crate) fn height_limit(rows: u16) -> u16 {
-    (rows / 2)
-        .max(3)
-        .min(MOST_LINES)
-        .min(rows.saturating_sub(1))
+    (rows / 2).clamp(3, MOST_LINES).min(rows.saturating_sub(1))
 }
 
 /// Lines that show everything.
@@ -130,9 +127,9 @@ impl Columns {
 
     /// The columns that fit into `width`, the most telling first; the command gets what is left.
     pub(crate) fn fitting(width: u16, last_stage: u32) -> Self {
-        let digits = last_stage
+        let digits = 1 + last_stage
             .checked_ilog10()
-            .map_or(1, |tens| tens as u16 + 1);
+            .map_or(0, |tens| u16::try_from(tens).unwrap_or(0));
         let number = (digits + 3).min(width);
         let mut columns = Self {
             number,

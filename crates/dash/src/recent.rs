@@ -151,13 +151,23 @@ fn history(stage: &StageTimeline, timeline: &Timeline) -> Vec<u64> {
                     .map(|&count| count as f64)
                     .sum::<f64>()
             };
-            rates.push((sum(&stage.read_bytes).max(sum(&stage.written_bytes)) / seconds) as u64);
+            rates.push(whole(
+                sum(&stage.read_bytes).max(sum(&stage.written_bytes)) / seconds,
+            ));
         }
         end = start;
     }
     rates.truncate(LONGEST_HISTORY);
     rates.reverse();
     rates
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a rate beyond u64::MAX saturates"
+)]
+fn whole(rate: f64) -> u64 {
+    rate as u64
 }
 
 #[cfg(test)]

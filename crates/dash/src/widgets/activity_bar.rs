@@ -1,5 +1,6 @@
 //! What a stage does, as a bar and in words.
 
+use fullbore_measure::Share;
 use fullbore_pipeline::record::Cause;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -7,6 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::cells::cells_of;
 use crate::Look;
 use crate::recent::{Activity, Doing};
 
@@ -81,7 +83,7 @@ fn cells(activity: Activity, width: u16) -> [(Doing, usize); 5] {
     let mut used = 0;
     activity.shares().map(|(doing, share)| {
         percent = (percent + share).min(100.0);
-        let end = (percent / 100.0 * f32::from(width)).round() as usize;
+        let end = cells_of(Share(f64::from(percent) / 100.0), usize::from(width));
         let cells = end.saturating_sub(used);
         used += cells;
         (doing, cells)

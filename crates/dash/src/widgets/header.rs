@@ -1,11 +1,12 @@
 //! The first line: the pipeline as a whole.
 
-use fullbore_measure::{BytesPerSecond, seconds};
+use fullbore_measure::{BytesPerSecond, Share, seconds};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::cells::cells_of;
 use crate::Look;
 use crate::state::Shown;
 
@@ -59,9 +60,10 @@ impl Widget for Header<'_> {
 impl Header<'_> {
     fn parts(&self) -> Vec<Part> {
         let (shown, look) = (self.shown, self.look);
-        let full =
-            (shown.cpus_in_use / f64::from(shown.cpus.max(1)) * CPU_CELLS as f64).round() as usize;
-        let full = full.min(CPU_CELLS);
+        let full = cells_of(
+            Share(shown.cpus_in_use / f64::from(shown.cpus.max(1))),
+            CPU_CELLS,
+        );
         let mut parts = vec![
             Part(4, vec![Span::styled("fullbore", look.strong())]),
             Part(

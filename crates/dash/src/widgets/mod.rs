@@ -1,6 +1,7 @@
 //! The parts of the view, each a ratatui widget that draws in whatever area it is given.
 
 mod activity_bar;
+mod cells;
 mod header;
 mod pipe_gauge;
 mod stage_line;

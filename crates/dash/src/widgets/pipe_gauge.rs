@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::cells::cells_of;
 use crate::Look;
 use crate::state::ShownPipe;
 
@@ -49,11 +50,10 @@ impl Widget for PipeGauge {
 
 /// Rounds so that only an empty pipe looks empty and only a full one looks full.
 fn full_cells(fill: Share) -> usize {
-    let cells = (fill.0 * CELLS as f64).round() as usize;
     match fill.0 {
         share if share <= 0.0 => 0,
         share if share >= 1.0 => CELLS,
-        _ => cells.clamp(1, CELLS - 1),
+        _ => cells_of(fill, CELLS).clamp(1, CELLS - 1),
     }
 }
 

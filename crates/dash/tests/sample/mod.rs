@@ -1,5 +1,9 @@
 //! Made-up pipelines, for the tests and the demonstration.
-#![allow(dead_code)] // each user takes its own part
+#![allow(dead_code, reason = "each user takes its own part")]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "the numbers are small and made up"
+)]
 
 use fullbore_measure::Host;
 use fullbore_pipeline::record::{
