@@ -1,10 +1,10 @@
-//! The view of a made-up pipeline whose stages print messages: `cargo run -p fullbore-dash --example demo -- [FRAMES]`.
+//! The view of a made-up pipeline whose stages print messages: `cargo run -p fullbore-dash --example demo -- [FRAMES [pinned]]`.
 
 use std::io::{Write, stderr};
 use std::thread::sleep;
 use std::time::Duration;
 
-use fullbore_dash::{Look, TerminalSize, View, terminal_size};
+use fullbore_dash::{Look, Placement, TerminalSize, View, terminal_size};
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;
@@ -23,7 +23,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             rows: 24,
         })
     };
-    let mut view = View::start(stderr(), size, look)?;
+    let placement = match std::env::args().nth(2).as_deref() {
+        Some("pinned") => Placement::Pinned,
+        _ => Placement::Floating,
+    };
+    let mut view = View::start(stderr(), size, look)?.placed(placement);
     for frame in 1..=frames {
         let mut snapshot = sample::pipeline(frame);
         if frame > frames / 2 {

@@ -32,6 +32,6 @@ pub use event::Event;
 pub use look::Look;
 pub use state::State;
 pub use terminal::{
-    InlineBackend, TerminalSize, is_foreground, is_line_mode, is_writable, terminal_size,
+    InlineBackend, Placement, TerminalSize, is_foreground, is_line_mode, is_writable, terminal_size,
 };
 pub use view::View;

@@ -1,4 +1,4 @@
-//! The terminal: a region of lines below the cursor, drawn with relative moves only.
+//! The terminal: a region of lines below the cursor, drawn without ever asking where that is.
 //!
 //! Between frames the cursor stays where the stages left it, above the region. What they print goes there and pushes
 //! the text above it up; the next frame is drawn below the place where that ended.
@@ -73,29 +73,68 @@ const RESTORE: &str = "\x1b[0m\x1b[?7h\x1b8";
 const END: &str = "\x1b[?2026l";
 /// One line down in the same column, scrolling if need be. A line feed would not do: the terminal's own output
 /// processing (ONLCR) turns it into carriage return and line feed.
-const DOWN: u8 = 0x0b;
+const DOWN: &str = "\x0b";
+/// The first column of the next line.
+const NEXT_LINE: &str = "\x0b\r";
 
-/// Bytes that erase what [`InlineBackend`] drew: everything after the cursor.
-pub(crate) fn wiping_bytes() -> Vec<u8> {
-    [BEGIN, SAVE, ERASE_BELOW, RESTORE, END]
-        .concat()
-        .into_bytes()
+/// Lets the whole screen scroll again; the cursor stays where it is.
+/// Source: DECSTBM, which moves the cursor to the first cell.
+const SCROLL_ALL: &str = "\x1b7\x1b[r\x1b8";
+
+/// Where the region is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// Below the cursor, wherever that is. Nothing stays behind if the program is killed, but of a message of more
+    /// than one line that comes between two frames, the lines after the first overwrite the view only as far as they
+    /// reach: the rest of the view's line stays to their right.
+    #[default]
+    Floating,
+    /// At the bottom of the screen, which does not scroll with the rest (as apt does it). Messages stay whole, but if
+    /// the program is killed (SIGKILL) the terminal needs `reset`, and a stage that takes the whole screen without
+    /// setting its own scroll region (`less`) draws its first screen wrong.
+    Pinned,
+}
+
+/// Bytes that erase what [`InlineBackend`] drew.
+pub(crate) fn wiping_bytes(placement: Placement) -> Vec<u8> {
+    match placement {
+        // Also right of the cursor, which a message may have moved onto a line of the view.
+        Placement::Floating => [BEGIN, SAVE, ERASE_BELOW, RESTORE, END].concat(),
+        Placement::Pinned => [
+            BEGIN,
+            SCROLL_ALL,
+            SAVE,
+            NEXT_LINE,
+            ERASE_BELOW,
+            RESTORE,
+            END,
+        ]
+        .concat(),
+    }
+    .into_bytes()
 }
 
 /// Bytes that bring the terminal to its senses after a frame was cut off in the middle: the first cancels an
 /// unfinished sequence.
-pub(crate) fn recovering_bytes() -> Vec<u8> {
-    ["\x18\x1b[0m\x1b[?7h", END].concat().into_bytes()
+pub(crate) fn recovering_bytes(placement: Placement) -> Vec<u8> {
+    let margins = if placement == Placement::Pinned {
+        SCROLL_ALL
+    } else {
+        ""
+    };
+    ["\x18\x1b[0m\x1b[?7h", margins, END].concat().into_bytes()
 }
 
 /// A ratatui backend that turns one frame into bytes for a region below the cursor.
 ///
 /// It never asks the terminal anything: its positions are relative to the line after the one the cursor is on.
-/// Each frame is whole: [`InlineBackend::new`], draw once, [`InlineBackend::into_bytes`].
+/// Each frame is whole: [`InlineBackend::floating`], draw once, [`InlineBackend::into_bytes`].
 #[derive(Clone, Debug)]
 pub struct InlineBackend {
     size: Size,
     bytes: Vec<u8>,
+    /// Rows at the top of the screen that scroll without the region, when it is pinned.
+    scrolling: Option<u16>,
     /// Line of the region the cursor is on; `None` on the line above it.
     row: Option<u16>,
     /// Column the cursor is in; `None` when the terminal may disagree about it.
@@ -112,19 +151,41 @@ struct Pen {
 }
 
 impl InlineBackend {
-    /// A region of `columns` × `lines`, which should leave the last column of the terminal free.
+    /// A region of `columns` × `lines`, which should leave the last column of the terminal free, on the lines after the
+    /// one the cursor is on ([`Placement::Floating`]).
     #[must_use]
-    pub fn new(columns: u16, lines: u16) -> Self {
-        let mut bytes = BEGIN.as_bytes().to_vec();
-        // Scroll the room into being first, because what is saved next does not follow when the screen scrolls.
-        bytes.extend(std::iter::repeat_n(DOWN, usize::from(lines)));
-        if lines > 0 {
-            bytes.extend(format!("\x1b[{lines}A").bytes());
-        }
-        bytes.extend([SAVE, ERASE_BELOW].concat().bytes());
+    pub fn floating(columns: u16, lines: u16) -> Self {
+        let bytes = [BEGIN, &room(lines), SAVE, ERASE_BELOW]
+            .concat()
+            .into_bytes();
+        Self::starting_with(bytes, columns, lines, None)
+    }
+
+    /// A region of `columns` × `lines`, which should leave the last column of the terminal free, at the bottom of a
+    /// screen of `rows` ([`Placement::Pinned`]). At least two rows must be left above it.
+    #[must_use]
+    pub fn pinned(columns: u16, lines: u16, rows: u16) -> Self {
+        let above = rows.saturating_sub(lines).max(2);
+        let line_above = format!("\x1b[{above}H");
+        let bytes = [
+            BEGIN,
+            SCROLL_ALL,
+            &room(lines),
+            SAVE,
+            NEXT_LINE,
+            ERASE_BELOW,
+            &line_above,
+        ]
+        .concat()
+        .into_bytes();
+        Self::starting_with(bytes, columns, lines, Some(above))
+    }
+
+    fn starting_with(bytes: Vec<u8>, columns: u16, lines: u16, scrolling: Option<u16>) -> Self {
         Self {
             size: Size::new(columns, lines),
             bytes,
+            scrolling,
             row: None,
             column: None,
             pen: Pen::default(),
@@ -134,6 +195,9 @@ impl InlineBackend {
     /// The bytes of the frame; the cursor ends where it began.
     #[must_use]
     pub fn into_bytes(mut self) -> Vec<u8> {
+        if let Some(rows) = self.scrolling {
+            self.bytes.extend(format!("\x1b[1;{rows}r").bytes());
+        }
         self.bytes.extend([RESTORE, END].concat().bytes());
         self.bytes
     }
@@ -160,6 +224,16 @@ impl InlineBackend {
             self.pen = pen;
             self.bytes.extend(pen.sequence().bytes());
         }
+    }
+}
+
+/// Makes sure that there are `lines` below the cursor, scrolling if need be, before anything is saved: what is saved
+/// does not follow when the screen scrolls.
+fn room(lines: u16) -> String {
+    if lines == 0 {
+        String::new()
+    } else {
+        DOWN.repeat(usize::from(lines)) + &format!("\x1b[{lines}A")
     }
 }
 

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 
 use crate::terminal::{recovering_bytes, wiping_bytes};
-use crate::{Event, InlineBackend, Look, State, TerminalSize, Unsuitable, draw};
+use crate::{Event, InlineBackend, Look, Placement, State, TerminalSize, Unsuitable, draw};
 
 /// Smallest terminal on which the view starts; it survives becoming smaller later.
 const SMALLEST: TerminalSize = TerminalSize {
@@ -25,12 +25,14 @@ pub struct View<W: Write + Send + 'static> {
     screen: Arc<Mutex<Screen<W>>>,
     size: Box<dyn Fn() -> TerminalSize + Send>,
     state: State,
+    placement: Placement,
 }
 
 /// Where the view is written to, and whether it can be seen there.
 struct Screen<W> {
     out: W,
-    is_drawn: bool,
+    /// Where the last frame was put, while it can be seen.
+    drawn: Option<Placement>,
     is_lost: bool,
 }
 
@@ -52,7 +54,7 @@ impl<W: Write + Send + 'static> View<W> {
         }
         let screen = Arc::new(Mutex::new(Screen {
             out,
-            is_drawn: false,
+            drawn: None,
             is_lost: false,
         }));
         wipe_on_panic(&screen);
@@ -60,7 +62,15 @@ impl<W: Write + Send + 'static> View<W> {
             screen,
             size: Box::new(size),
             state: State::new(now, look),
+            placement: Placement::default(),
         })
+    }
+
+    /// The view, placed as told.
+    #[must_use]
+    pub fn placed(mut self, placement: Placement) -> Self {
+        self.placement = placement;
+        self
     }
 
     /// Draws what is known now. While suspended, only remembers it.
@@ -96,15 +106,30 @@ impl<W: Write + Send + 'static> View<W> {
     }
 
     fn draw(&mut self) {
-        self.state.update(Event::Resize((self.size)()));
-        if self.state.height() == 0 {
+        let size = (self.size)();
+        self.state.update(Event::Resize(size));
+        let height = self.state.height();
+        if height == 0 {
             self.clear();
             return;
         }
+        // A scroll region has at least two lines.
+        let placement = if size.rows < height + 2 {
+            Placement::Floating
+        } else {
+            self.placement
+        };
+        let backend = match placement {
+            Placement::Floating => InlineBackend::floating(self.state.width(), height),
+            Placement::Pinned => InlineBackend::pinned(self.state.width(), height, size.rows),
+        };
         // Drawn before the screen is locked: if this panicked, the hook could still wipe.
-        let frame = frame_bytes(&self.state);
+        let frame = frame_bytes(backend, &self.state);
         let mut screen = lock(&self.screen);
-        screen.is_drawn = !screen.is_lost;
+        if screen.drawn.is_some_and(|before| before != placement) {
+            screen.wipe();
+        }
+        screen.drawn = Some(placement);
         screen.write(&frame);
     }
 }
@@ -116,12 +141,14 @@ impl<W: Write + Send + 'static> Drop for View<W> {
 }
 
 /// One frame of `state` as bytes for the terminal.
-fn frame_bytes(state: &State) -> Vec<u8> {
-    let (width, height) = (state.width(), state.height());
-    let options = TerminalOptions {
-        viewport: Viewport::Fixed(Rect::new(0, 0, width, height)),
-    };
-    let Ok(mut terminal) = Terminal::with_options(InlineBackend::new(width, height), options);
+fn frame_bytes(backend: InlineBackend, state: &State) -> Vec<u8> {
+    let area = Rect::new(0, 0, state.width(), state.height());
+    let Ok(mut terminal) = Terminal::with_options(
+        backend,
+        TerminalOptions {
+            viewport: Viewport::Fixed(area),
+        },
+    );
     let Ok(_) = terminal.draw(|frame| draw(frame, state));
     terminal.backend().clone().into_bytes()
 }
@@ -157,16 +184,15 @@ impl<W: Write> Screen<W> {
             .is_err()
         {
             self.is_lost = true;
-            self.is_drawn = false;
+            let placement = self.drawn.take().unwrap_or_default();
             // Whether this arrives matters to nobody but the terminal.
-            let _ = self.out.write_all(&recovering_bytes());
+            let _ = self.out.write_all(&recovering_bytes(placement));
         }
     }
 
     fn wipe(&mut self) {
-        if self.is_drawn {
-            self.is_drawn = false;
-            self.write(&wiping_bytes());
+        if let Some(placement) = self.drawn.take() {
+            self.write(&wiping_bytes(placement));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The panic hook, alone in its process because it is the whole program's.
 
+#![allow(clippy::unwrap_used, reason = "a test's terminal")]
+
 mod sample;
 
 use std::io::{self, Write};

@@ -1,5 +1,7 @@
 //! The same state gives the same screen. `FULLBORE_BLESS=1` rewrites `tests/golden/`.
 
+#![allow(clippy::unwrap_used, reason = "a test's terminal")]
+
 mod sample;
 
 use std::path::Path;

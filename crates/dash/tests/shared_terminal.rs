@@ -1,12 +1,14 @@
 //! What a person sees on a terminal that the view shares with the stages: its bytes, fed to a terminal emulator.
 
+#![allow(clippy::unwrap_used, reason = "a test's terminal")]
+
 mod sample;
 
 use std::io::{self, Write};
 use std::num::NonZeroU16;
 use std::sync::{Arc, Mutex};
 
-use fullbore_dash::{Look, TerminalSize, Unsuitable, View};
+use fullbore_dash::{Look, Placement, TerminalSize, Unsuitable, View};
 
 /// A terminal in memory, with the output processing (ONLCR) that a real one starts with.
 #[derive(Clone)]
@@ -121,6 +123,77 @@ fn messages_between_frames_stay_readable_above_a_whole_view() {
         );
         assert_eq!(terminal.cursor().1, 0);
     }
+}
+
+#[test]
+fn a_pinned_view_keeps_messages_of_many_lines_whole() {
+    for rows_above in [0, 3, 40] {
+        let terminal = SharedTerminal::new(50, 24);
+        terminal.print(&"$ earlier\n".repeat(rows_above));
+        let mut view = terminal.view().placed(Placement::Pinned);
+        view.show(&sample::pipeline(60));
+        terminal.print("Traceback:\n  one\n  two\n  three\n\nError\n");
+        view.show(&sample::pipeline(61));
+        terminal.print("frame=  20 fps= 5\r");
+        view.show(&sample::pipeline(62));
+        let first = terminal.line_with("Traceback:");
+        let lines = terminal.lines();
+        assert_eq!(
+            lines[first..first + 7],
+            [
+                "Traceback:",
+                "  one",
+                "  two",
+                "  three",
+                "",
+                "Error",
+                "frame=  20 fps= 5"
+            ]
+        );
+        assert!(terminal.line_with("15.5 s") > first + 6, "{lines:#?}");
+        terminal.line_with("zstdcat");
+        view.clear();
+        terminal.print(&"summary of the run\n".repeat(30));
+        assert!(
+            terminal.lines()[..23]
+                .iter()
+                .all(|line| line == "summary of the run"),
+            "the whole screen scrolls again"
+        );
+    }
+}
+
+#[test]
+fn a_pinned_view_survives_every_size() {
+    let terminal = SharedTerminal::new(80, 24);
+    let mut view = terminal.view().placed(Placement::Pinned);
+    for (columns, rows) in [
+        (120, 40),
+        (60, 30),
+        (40, 12),
+        (20, 5),
+        (11, 3),
+        (80, 24),
+        (30, 40),
+        (5, 1),
+        (1, 2),
+        (80, 24),
+    ] {
+        terminal.resize(columns, rows);
+        view.show(&sample::pipeline(60));
+        terminal.print("m\n");
+    }
+    view.show(&sample::pipeline(60));
+    terminal.line_with("15.0 s");
+    view.clear();
+    assert!(
+        terminal
+            .lines()
+            .iter()
+            .all(|line| line.is_empty() || line == "m"),
+        "{:#?}",
+        terminal.lines()
+    );
 }
 
 #[test]
