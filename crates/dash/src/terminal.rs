@@ -372,3 +372,16 @@ impl Backend for InlineBackend {
 fn is_everywhere_one_column(character: char) -> bool {
     matches!(character, ' '..='~' | '▁'..='█' | '░'..='▓')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_a_terminal_is_never_drawn_on() {
+        let null = std::fs::File::open("/dev/null").unwrap();
+        assert_eq!(terminal_size(&null), None);
+        assert!(!is_foreground(&null));
+        assert!(!is_line_mode(&null));
+    }
+}

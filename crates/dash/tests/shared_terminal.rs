@@ -77,7 +77,7 @@ impl SharedTerminal {
 impl Write for SharedTerminal {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writes.lock().unwrap().push(bytes.to_vec());
-        self.print(&String::from_utf8(bytes.to_vec()).unwrap());
+        self.print(std::str::from_utf8(bytes).unwrap());
         Ok(bytes.len())
     }
 
