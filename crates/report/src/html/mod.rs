@@ -1,0 +1,1 @@
+//! One page that needs nothing else.
