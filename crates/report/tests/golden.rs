@@ -51,3 +51,25 @@ fn the_json_is_as_before() {
         &json::to_string(&samples::bottleneck()).unwrap(),
     );
 }
+
+#[test]
+fn the_page_is_as_before() {
+    expect(
+        "bottleneck.html",
+        &fullbore_report::html::page(&samples::bottleneck()),
+    );
+    expect(
+        "hostile.html",
+        &fullbore_report::html::page(&samples::hostile()),
+    );
+}
+
+#[test]
+fn every_sample_is_kept_as_json() {
+    for (name, record) in samples::all()
+        .into_iter()
+        .filter(|(name, _)| *name != "many_stages")
+    {
+        expect(&format!("{name}.json"), &json::to_string(&record).unwrap());
+    }
+}

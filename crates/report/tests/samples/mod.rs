@@ -11,7 +11,7 @@ use fullbore_pipeline::record::{
 };
 
 /// Name and record of every sample.
-pub fn all() -> Vec<(&'static str, RunRecord)> {
+pub(crate) fn all() -> Vec<(&'static str, RunRecord)> {
     vec![
         ("bottleneck", bottleneck()),
         ("taking_turns", taking_turns()),
@@ -184,7 +184,7 @@ fn finding(
 }
 
 /// The example of the documentation: four stages, jq holds the others back.
-pub fn bottleneck() -> RunRecord {
+pub(crate) fn bottleneck() -> RunRecord {
     let life = 11_600_000_000;
     let mut record = run(
         "zstdcat prices.zst | jq -c .price | sort -n | tail -1",
@@ -247,7 +247,7 @@ pub fn bottleneck() -> RunRecord {
 }
 
 /// Two neighbours that wait for each other; one pipe was grown and kept, one put back, one refused.
-pub fn taking_turns() -> RunRecord {
+pub(crate) fn taking_turns() -> RunRecord {
     let life = 6_200_000_000;
     let mut record = run(
         "tar c src | zstd -1 | ssh backup 'cat > src.tar.zst'",
@@ -338,7 +338,7 @@ pub fn taking_turns() -> RunRecord {
 }
 
 /// Waits whose reason could not be seen, bytes that were spliced, and gaps that say so.
-pub fn unknown() -> RunRecord {
+pub(crate) fn unknown() -> RunRecord {
     let life = 3_000_000_000;
     let mut record = run("sudo cat disk.img | pv | gzip", life, 2_900_000_000);
     record.overlap_percent = None;
@@ -411,7 +411,7 @@ pub fn unknown() -> RunRecord {
 }
 
 /// Two hundred stages in one row.
-pub fn many_stages() -> RunRecord {
+pub(crate) fn many_stages() -> RunRecord {
     let life = 90_000_000_000;
     let mut record = run("generate | …", life, 60_000_000_000);
     record.stages = (1..=200)
@@ -447,7 +447,7 @@ pub fn many_stages() -> RunRecord {
 }
 
 /// Commands that try to break out of a terminal, a page and a script.
-pub fn hostile() -> RunRecord {
+pub(crate) fn hostile() -> RunRecord {
     let life = 1_500_000_000;
     let nasty = "printf '\u{1b}]0;owned\u{7}\u{1b}[2J' </script><script>alert(1)</script><!-- \u{202e}evil\n\" onload=\"x";
     let mut record = run(nasty, life, 900_000_000);
@@ -480,7 +480,7 @@ pub fn hostile() -> RunRecord {
 }
 
 /// `tee` into two other commands, fed from outside, one of them writing outside, beside a second pipeline.
-pub fn fan_out() -> RunRecord {
+pub(crate) fn fan_out() -> RunRecord {
     let life = 8_000_000_000;
     let mut record = run(
         "curl -s host/log | tee >(grep -c error >&2) >(gzip > log.gz) | awk '{print $1}' & du -a / | sort -n > sizes; wait",
