@@ -70,7 +70,7 @@ pub(super) fn drawing(record: &RunRecord) -> Markup {
                 "On an arrow: the capacity of the pipe. Below it: how much of the time the writer (at the start) and the reader (at the tip) were blocked on it."
             }
         } @else if !is_roomy {
-            p.caption { "The numbers of each pipe are in its tooltip and in the table below." }
+            p.caption { "The numbers of each pipe are in the table below." }
         }
     }
 }
@@ -81,7 +81,11 @@ fn version(record: &RunRecord, grid: &Grid, name: &str) -> Markup {
     html! {
         svg.drawing.(name) viewBox={ "0 0 " (grid.width) " " (number(layout.height)) } role="img" aria-labelledby=(id) {
             title id=(id) { (description(record)) }
-            @for arrow in &layout.arrows { (draw_arrow(record, &layout, arrow, grid)) }
+            @if grid.is_compact {
+                (draw_bare_arrows(&layout, grid))
+            } @else {
+                @for arrow in &layout.arrows { (draw_arrow(record, &layout, arrow, grid)) }
+            }
             @for place in &layout.places {
                 @match place.node {
                     Node::Stage(position) => (draw_stage(record, &record.stages[position], place, grid)),
@@ -120,7 +124,10 @@ fn draw_stage(record: &RunRecord, stage: &StageRecord, place: &Place, grid: &Gri
     let label_width = label.len() as f64 * 6.6 + 14.0;
     html! {
         g.hot[is_verdict] transform={ "translate(" (number(place.x)) " " (number(place.y)) ")" } {
-            title { (stage.stage) " " (wording::command(stage)) ": " (shares::sentence(&shares::of_stage(stage))) }
+            // Nothing hovers over a phone.
+            @if grid.is_hovered() {
+                title { (stage.stage) " " (wording::command(stage)) ": " (shares::sentence(&shares::of_stage(stage))) }
+            }
             rect.box width=(w) height=(h) rx="5" {}
             @if is_verdict {
                 rect.tab x="-1" y="-16" width=(number(label_width.min(w + 2.0))) height="17" rx="3" {}
@@ -195,6 +202,21 @@ fn draw_outside(place: &Place, grid: &Grid) -> Markup {
     }
 }
 
+/// All arrows as one shape.
+fn draw_bare_arrows(layout: &Layout, grid: &Grid) -> Markup {
+    let lines: Vec<Line> = layout
+        .arrows
+        .iter()
+        .map(|arrow| Line::new(layout, arrow, grid))
+        .collect();
+    html! {
+        g.pipe {
+            path.line d=(lines.iter().map(|line| line.path.as_str()).collect::<String>()) {}
+            path.tip d=(lines.iter().map(|line| line.tip.as_str()).collect::<String>()) {}
+        }
+    }
+}
+
 fn draw_arrow(record: &RunRecord, layout: &Layout, arrow: &Arrow, grid: &Grid) -> Markup {
     let pipe = &record.pipes[arrow.pipe];
     let is_hot = record
@@ -204,10 +226,10 @@ fn draw_arrow(record: &RunRecord, layout: &Layout, arrow: &Arrow, grid: &Grid) -
     let line = Line::new(layout, arrow, grid);
     html! {
         g.pipe.hot[is_hot] {
-            title { (pipe_sentence(pipe)) }
+            @if grid.is_hovered() { title { (pipe_sentence(pipe)) } }
             path.line d=(line.path) {}
             path.tip d=(line.tip) {}
-            @if arrow.has_label && !grid.is_compact { (arrow_label(record, pipe, &line, is_hot)) }
+            @if arrow.has_label { (arrow_label(record, pipe, &line, is_hot)) }
         }
     }
 }
@@ -239,7 +261,7 @@ fn arrow_label(record: &RunRecord, pipe: &PipeRecord, line: &Line, is_hot: bool)
         Route::Below | Route::Around => html! {
             text x=(number(x)) y=(number(y)) {
                 (capacity) tspan.soft { " · writer blocked " (writer) ", reader " (reader) }
-                @if !note.is_empty() { tspan.note { " " (note) } }
+                @if !note.is_empty() { tspan.note x=(number(x)) dy="15" { (note) } }
             }
         },
     }
@@ -301,7 +323,7 @@ impl Line {
                 } else {
                     format!("M{} {}H{}V{}H{}", n(x1), n(y1), n(bend), n(y2), n(x2 - 3.0))
                 };
-                (path, (x1, level))
+                (path, (if fans_out { bend } else { x1 }, level))
             }
             Route::Below => {
                 let (x, top, bottom) = (from.x + 24.0, end_of(from, grid), start_of(to, grid));

@@ -58,6 +58,13 @@ pub(super) struct Grid {
     pub(super) is_compact: bool,
 }
 
+impl Grid {
+    /// Whether the drawing is for a screen with a pointer.
+    pub(super) fn is_hovered(&self) -> bool {
+        self.width > 500.0
+    }
+}
+
 /// The finished arrangement.
 #[derive(Debug)]
 pub(super) struct Layout {

@@ -96,7 +96,7 @@ fn verdict(record: &RunRecord) -> Markup {
             section.verdict { h1 { (message) } p.rest { "It took " (seconds(record.elapsed_ns)) "." } }
         };
     };
-    let message = visible::line(&finding.message);
+    let message = visible::sentence(&finding.message);
     let (first, rest) = message
         .split_once(". ")
         .map_or((message.as_str(), ""), |(first, rest)| (first, rest));
@@ -206,7 +206,7 @@ fn findings(record: &RunRecord) -> Markup {
                 @for (place, finding) in record.findings.iter().enumerate() {
                     li {
                         h3 { (wording::kind(finding.kind)) span.soft { (about(record, finding)) } }
-                        p { (visible::line(&finding.message)) }
+                        p { (visible::sentence(&finding.message)) }
                         @if place > 0 { (advice_block(finding)) }
                         (evidence(finding))
                     }

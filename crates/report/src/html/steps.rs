@@ -5,8 +5,8 @@ use fullbore_pipeline::record::{RunRecord, StageTimeline, Timeline};
 use super::shares::Share;
 use crate::figures::share;
 
-/// Steps of all stages together that a page holds; 200 stages then have 30 each.
-const STEPS_IN_ALL: usize = 6000;
+/// Steps of all stages together that a page holds; 200 stages then have 20 each.
+const STEPS_IN_ALL: usize = 4000;
 
 /// Steps of one stage beyond which a screen shows no difference.
 const STEPS_OF_A_STAGE: usize = 400;

@@ -10,8 +10,36 @@ use super::steps;
 use crate::prominence::{prominent, verdict_stage};
 use crate::wording;
 
-/// Width of a strip in its own units; the page stretches it.
+/// About the width of a strip in its own units; the page stretches it.
 const WIDTH: f64 = 800.0;
+
+/// Stages from which heights are whole numbers and steps have no tooltips, which makes the page much smaller.
+const MANY: usize = 40;
+
+/// How wide a step is in the units of a strip, and how exact its height.
+#[derive(Clone, Copy)]
+struct Steps {
+    count: usize,
+    width: f64,
+    is_coarse: bool,
+}
+
+impl Steps {
+    fn of(record: &RunRecord) -> Self {
+        let count = steps::count(&record.timeline).max(1);
+        // Whole numbers are shorter to write, and a strip is stretched anyway.
+        Self {
+            count,
+            width: (WIDTH / count as f64).round().max(1.0),
+            is_coarse: record.stages.len() >= MANY,
+        }
+    }
+
+    /// Width of the whole strip.
+    fn whole(self) -> f64 {
+        self.width * self.count as f64
+    }
+}
 
 /// Height of a strip of shares.
 const HEIGHT: f64 = 40.0;
@@ -23,7 +51,7 @@ const RATE_HEIGHT: f64 = 30.0;
 const STRIPS: usize = 12;
 
 /// Tooltips on the whole page.
-const TOOLTIPS: usize = 1200;
+const TOOLTIPS: usize = 800;
 
 /// Changes to pipes that are marked on the time axis.
 const MARKS: usize = 40;
@@ -133,58 +161,41 @@ fn row(record: &RunRecord, position: usize, chart: Chart) -> Markup {
 }
 
 fn shares_strip(record: &RunRecord, line: &StageTimeline, name: &str) -> Markup {
-    let count = steps::count(&record.timeline);
+    let grid = Steps::of(record);
     html! {
-        svg.shares viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" {
+        svg.shares viewBox={ "0 0 " (grid.whole()) " " (HEIGHT) } preserveAspectRatio="none" role="img" {
             title { "What " (name) " did over time" }
-            @for (place, share) in Share::ALL.into_iter().enumerate() {
-                @let path = area(line, place, count);
+            @for (place, share) in Share::ALL.into_iter().enumerate().rev() {
+                @let path = area(line, place, grid);
                 @if !path.is_empty() { path.(share.class()) d=(path) {} }
             }
-            (marks(record, HEIGHT))
-            (tooltips(record, line, count))
+            (marks(record, grid, HEIGHT))
+            @if !grid.is_coarse { (tooltips(record, line, grid)) }
         }
     }
 }
 
-/// The outline of one share, which lies on those before it; empty where the share is never seen.
-fn area(line: &StageTimeline, place: usize, count: usize) -> String {
-    let step_width = WIDTH / count as f64;
-    let level = |upto: usize, step: usize| -> f64 {
+/// The outline of one share with all those below it, which are painted over it; empty where the share is never seen.
+fn area(line: &StageTimeline, place: usize, grid: Steps) -> String {
+    let count = grid.count;
+    if !(0..count).any(|step| steps::value(line, Share::ALL[place], step) > 0.0) {
+        return String::new();
+    }
+    let level = |step: usize| -> f64 {
         let sum: f64 = Share::ALL
             .iter()
-            .take(upto)
+            .take(place + 1)
             .map(|share| steps::value(line, *share, step))
             .sum();
-        HEIGHT * (1.0 - sum.min(100.0) / 100.0)
+        let y = HEIGHT * (1.0 - sum.min(100.0) / 100.0);
+        if grid.is_coarse { y.round() } else { y }
     };
-    let is_seen = |step: usize| level(place, step) - level(place + 1, step) > 0.04;
-    let mut path = String::new();
-    let mut step = 0;
-    while step < count {
-        if !is_seen(step) {
-            step += 1;
-            continue;
-        }
-        let end = (step..count).find(|next| !is_seen(*next)).unwrap_or(count);
-        path.push_str(&format!(
-            "M{} {}",
-            number(step as f64 * step_width),
-            number(level(place, step))
-        ));
-        edge(
-            &mut path,
-            (step..end).map(|at| ((at + 1) as f64 * step_width, level(place + 1, at))),
-        );
-        edge(
-            &mut path,
-            (step..end)
-                .rev()
-                .map(|at| (at as f64 * step_width, level(place, at))),
-        );
-        path.push('Z');
-        step = end;
-    }
+    let mut path = format!("M0 {HEIGHT}");
+    edge(
+        &mut path,
+        (0..count).map(|at| ((at + 1) as f64 * grid.width, level(at))),
+    );
+    path.push_str(&format!("V{HEIGHT}Z"));
     path
 }
 
@@ -200,7 +211,8 @@ fn edge(path: &mut String, points: impl Iterator<Item = (f64, f64)>) {
 }
 
 /// Invisible bars whose tooltips tell the values.
-fn tooltips(record: &RunRecord, line: &StageTimeline, count: usize) -> Markup {
+fn tooltips(record: &RunRecord, line: &StageTimeline, grid: Steps) -> Markup {
+    let count = grid.count;
     let bars = (TOOLTIPS / record.timeline.stages.len().max(1))
         .clamp(4, 60)
         .min(count);
@@ -235,7 +247,7 @@ fn tooltips(record: &RunRecord, line: &StageTimeline, count: usize) -> Markup {
 }
 
 fn rates_strip(record: &RunRecord, line: &StageTimeline, name: &str) -> Markup {
-    let count = steps::count(&record.timeline);
+    let grid = Steps::of(record);
     let largest = line
         .read_bytes
         .iter()
@@ -245,28 +257,31 @@ fn rates_strip(record: &RunRecord, line: &StageTimeline, name: &str) -> Markup {
         .unwrap_or(0)
         .max(1);
     html! {
-        svg.rates viewBox={ "0 0 " (WIDTH) " " (RATE_HEIGHT) } preserveAspectRatio="none" role="img" {
+        svg.rates viewBox={ "0 0 " (grid.whole()) " " (RATE_HEIGHT) } preserveAspectRatio="none" role="img" {
             title { "How fast " (name) " read and wrote" }
-            (marks(record, RATE_HEIGHT))
+            (marks(record, grid, RATE_HEIGHT))
             @for (class, series) in [("r-in", &line.read_bytes), ("r-out", &line.written_bytes)] {
-                @if series.iter().any(|bytes| *bytes > 0) { path.(class) d=(curve(series, largest, count)) {} }
+                @if series.iter().any(|bytes| *bytes > 0) { path.(class) d=(curve(series, largest, grid)) {} }
             }
         }
     }
 }
 
-fn curve(series: &[u64], largest: u64, count: usize) -> String {
-    let step_width = WIDTH / count as f64;
+fn curve(series: &[u64], largest: u64, grid: Steps) -> String {
     let height = |bytes: u64| {
-        number((RATE_HEIGHT - 1.5) - (RATE_HEIGHT - 3.0) * (bytes as f64 / largest as f64))
+        let y = (RATE_HEIGHT - 1.5) - (RATE_HEIGHT - 3.0) * (bytes as f64 / largest as f64);
+        if grid.is_coarse { y.round() } else { y }
     };
-    let mut path = format!("M0 {}", height(series.first().copied().unwrap_or(0)));
+    let mut path = format!(
+        "M0 {}",
+        number(height(series.first().copied().unwrap_or(0)))
+    );
     edge(
         &mut path,
-        series.iter().enumerate().map(|(at, bytes)| {
-            let y = (RATE_HEIGHT - 1.5) - (RATE_HEIGHT - 3.0) * (*bytes as f64 / largest as f64);
-            ((at + 1) as f64 * step_width, y)
-        }),
+        series
+            .iter()
+            .enumerate()
+            .map(|(at, bytes)| ((at + 1) as f64 * grid.width, height(*bytes))),
     );
     path
 }
@@ -300,10 +315,10 @@ fn place_of(record: &RunRecord, at_ns: u64) -> Option<f64> {
 }
 
 /// The changes to pipes as lines across a strip.
-fn marks(record: &RunRecord, height: f64) -> Markup {
+fn marks(record: &RunRecord, grid: Steps, height: f64) -> Markup {
     html! {
         @for place in record.tuning.iter().take(MARKS).filter_map(|change| place_of(record, change.at_ns)) {
-            @let x = number(place * WIDTH);
+            @let x = number(place * grid.whole());
             line.mark x1=(x) x2=(x) y2=(height) {}
         }
     }
@@ -322,7 +337,7 @@ fn axis(record: &RunRecord, chart: Chart) -> Markup {
             div.ticks {
                 @for tick in ticks(record) {
                     @if let Some(place) = place_of(record, tick) {
-                        span.tick style=(percent(place)) { (tick_text(tick)) }
+                        span.tick.end[place > 0.9] style=(percent(place)) { (tick_text(tick)) }
                     }
                 }
                 @if chart == Chart::Shares {
@@ -390,8 +405,13 @@ mod tests {
             running: vec![50.0, 50.0, 0.0, 100.0],
             ..StageTimeline::default()
         };
-        assert_eq!(area(&line, 0, 4), "M0 40V20H400V40H0ZM600 40V0H800V40H600Z");
-        assert_eq!(area(&line, 1, 4), "");
+        let grid = Steps {
+            count: 4,
+            width: 200.0,
+            is_coarse: false,
+        };
+        assert_eq!(area(&line, 0, grid), "M0 40V20H400V40H600V0H800V40Z");
+        assert_eq!(area(&line, 1, grid), "");
     }
 
     #[test]

@@ -416,7 +416,7 @@ pub(crate) fn many_stages() -> RunRecord {
     let mut record = run("generate | …", life, 60_000_000_000);
     record.stages = (1..=200)
         .map(|number| {
-            let busy = 0.3 + 3.0 * noise(u64::from(number), 7);
+            let busy = (3.0 + 30.0 * noise(u64::from(number), 7)).round() / 8.0;
             let shares = if number == 117 {
                 [97.0, 2.0, 1.0, 0.0, 0.0]
             } else {
