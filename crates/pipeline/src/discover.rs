@@ -7,7 +7,7 @@ use fullbore_pipe::{End, Handle, capacity, lend};
 use fullbore_proc::{Pidfd, Target};
 
 use crate::observe::Watch;
-use crate::pipes::Pipe;
+use crate::pipes::{Held, Pipe};
 use crate::process::{Process, Reaped};
 use crate::spawn::pipe_of;
 use crate::stage::{Stage, difference, sum};
@@ -62,12 +62,8 @@ impl Watch {
         if !is_listed && all_tasks {
             found.extend(self.find_by_parent());
         }
-        for tid in self.root.threads(self.own) {
-            let name = format!("task/{tid}/children");
-            let orphans = self.root.hot_file(self.own, &name);
-            let text = orphans.read(&mut self.buffer).unwrap_or_default();
-            found.extend(text.split_ascii_whitespace().filter_map(|pid| Some((self.own, pid.parse().ok()?))));
-        }
+        let orphans = self.orphans.read(&mut self.buffer).unwrap_or_default();
+        found.extend(orphans.split_ascii_whitespace().filter_map(|pid| Some((self.own, pid.parse().ok()?))));
         self.zombies.retain(|zombie| found.iter().any(|(_, pid)| pid == zombie));
         found.retain(|(_, pid)| !self.processes.contains_key(pid) && !self.zombies.contains(pid));
         found
@@ -136,7 +132,8 @@ impl Watch {
         let counted_ns = process.cpu_ns + process.children_cpu_ns;
         if let Some(parent) = self.processes.get_mut(&process.parent) {
             parent.has_children = true;
-            parent.reaped.push(Reaped { stage: process.stage, counted_ns, unseen_ns });
+            let had_threads = process.has_threads;
+            parent.reaped.push(Reaped { stage: process.stage, counted_ns, unseen_ns, had_threads });
             // Linux adds what a child read and wrote to its parent when it is waited for.
             if parent.stage == process.stage {
                 return;
@@ -186,7 +183,8 @@ impl Watch {
             for (has_end, end) in [(fd.reads, End::Read), (fd.writes, End::Write)] {
                 if has_end {
                     let handle = Handle { pid: process.pid, fd: fd.number, pipe: id, end };
-                    pipe.handles.push((handle, process.stage));
+                    let is_for_use = !process.is_container && !(pipe.is_outside && fd.number == 2);
+                    pipe.handles.push(Held { handle, stage: process.stage, is_for_use });
                 }
             }
         }
@@ -272,14 +270,14 @@ impl Watch {
 /// Asks a pipe something through the first descriptor that still leads to it.
 pub(crate) fn ask<T>(pipe: &Pipe, question: impl Fn(std::os::fd::BorrowedFd<'_>) -> Option<T>) -> Option<T> {
     // A read end is asked first: to hold one for a moment delays nothing.
-    let mut handles: Vec<Handle> = pipe.handles.iter().map(|(handle, _)| *handle).collect();
+    let mut handles: Vec<Handle> = pipe.handles.iter().map(|held| held.handle).collect();
     handles.sort_by_key(|handle| handle.end);
     handles.into_iter().find_map(|handle| lend(handle, &question).ok().flatten())
 }
 
 /// Stages that hold an end. One that holds both is its user on the side where no other stage is.
 fn note_users(pipe: &mut Pipe) {
-    let (writers, readers) = (pipe.holders(End::Write), pipe.holders(End::Read));
+    let (writers, readers) = (pipe.users(End::Write), pipe.users(End::Read));
     let only = |here: &BTreeSet<usize>, there: &BTreeSet<usize>| -> BTreeSet<usize> {
         let own: BTreeSet<usize> = here.difference(there).copied().collect();
         if own.is_empty() { here.clone() } else { own }
@@ -291,11 +289,11 @@ fn note_users(pipe: &mut Pipe) {
 /// A process that only writes and one that only reads the pipe, when both belong to one stage.
 fn inner_pair(pipe: &Pipe) -> Option<(i32, i32)> {
     let ends = |pid: i32| {
-        let of = |end| pipe.handles.iter().any(|(handle, _)| handle.pid == pid && handle.end == end);
+        let of = |end| pipe.handles.iter().any(|held| held.handle.pid == pid && held.handle.end == end);
         (of(End::Write), of(End::Read))
     };
     let only = |wanted: (bool, bool)| {
-        pipe.handles.iter().find(|(handle, _)| ends(handle.pid) == wanted).map(|(handle, stage)| (handle.pid, *stage))
+        pipe.handles.iter().find(|held| ends(held.handle.pid) == wanted).map(|held| (held.handle.pid, held.stage))
     };
     let (writer, writing_stage) = only((true, false))?;
     let (reader, reading_stage) = only((false, true))?;
@@ -350,7 +348,7 @@ impl Watch {
     /// Gives a pipe that lives on the capacity it had.
     pub(crate) fn restore(&self, index: usize, capacity: Bytes) {
         let pipe = &self.pipes.list[index];
-        let own = pipe.handles.iter().map(|(handle, _)| *handle);
+        let own = pipe.handles.iter().map(|held| held.handle);
         let shrink = |handle: Handle| {
             // More may be queued than fits: then to the next size that does.
             let sizes = (0..10).map(|doublings| Bytes(capacity.0 << doublings));

@@ -119,3 +119,15 @@ pub(crate) fn as_shell_reports(status: i32) -> i32 {
         signal => 128 + signal,
     }
 }
+
+/// Ends this process by a signal, as the shell was ended, so that whoever started it sees the same;
+/// leaves no core file. Returns only when the signal does not end a process.
+pub fn die_of(signal: i32) {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    // The shell has left its core file, if any; a second one of fullbore would mislead.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    if let Some(signal) = rustix::process::Signal::from_named_raw(signal) {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+    }
+}

@@ -95,8 +95,8 @@ impl Watch {
         let holders: Vec<(i32, usize)> = self.pipes.list[pipe]
             .handles
             .iter()
-            .filter(|(handle, _)| handle.end == End::Write)
-            .map(|(handle, stage)| (handle.pid, *stage))
+            .filter(|held| held.handle.end == End::Write)
+            .map(|held| (held.handle.pid, held.stage))
             .collect();
         let is_left_over = |(pid, stage): &(i32, usize)| {
             *stage == waiting

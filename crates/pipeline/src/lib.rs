@@ -34,5 +34,6 @@ mod run;
 
 pub use command::Command;
 pub use error::Error;
+pub use events::die_of;
 pub use run::{Finished, Nobody, Onlooker, Options, run};
 pub use tune::Tuning;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fullbore_proc::{Activity, Root, Wait, clock_ticks_per_second};
+use fullbore_proc::{Activity, HotFile, Root, Wait, clock_ticks_per_second};
 
 use crate::incidents::Incidents;
 use crate::pipes::Pipes;
@@ -21,6 +21,8 @@ pub(crate) struct Watch {
     pub(crate) shell: i32,
     /// This process: the parent of those whose parent ended.
     pub(crate) own: i32,
+    /// Its list of children: processes whose parent ended.
+    pub(crate) orphans: HotFile,
     pub(crate) processes: BTreeMap<i32, Process>,
     pub(crate) stages: Vec<Stage>,
     pub(crate) pipes: Pipes,
@@ -54,9 +56,11 @@ impl Watch {
     /// Begins to watch what was started; `shell_line`: the process is a shell whose children are the stages.
     pub(crate) fn begin(started: &Started, is_shell_line: bool, cpus: u32) -> Self {
         let root = Root::system();
+        let own = std::process::id().cast_signed();
         let mut watch = Self {
             shell: started.pid,
-            own: std::process::id().cast_signed(),
+            own,
+            orphans: root.hot_file(own, &format!("task/{own}/children")),
             processes: BTreeMap::new(),
             stages: Vec::new(),
             pipes: Pipes::new(started.outside.clone()),
@@ -210,7 +214,8 @@ impl Watch {
         let mut unseen = grown.saturating_sub(counted);
         process.counted_early_ns = counted.saturating_sub(grown);
         for child in reaped {
-            let share = unseen.min(child.unseen_ns);
+            // Threads that ended before it took their times with them.
+            let share = if child.had_threads { unseen } else { unseen.min(child.unseen_ns) };
             unseen -= share;
             // Its stage may be over: then only the sum of CPU time grows.
             match looks.get_mut(&child.stage) {
@@ -227,9 +232,16 @@ impl Watch {
         process.read_rarely(&self.root);
         process.read_io(&mut self.buffer);
         if stat.threads > 1 {
+            process.has_threads = true;
             process.find_tasks(&self.root);
         }
         let stage = &mut self.stages[process.stage];
+        // Threads that ended took their times with them; the sum for the process, in ticks, has them.
+        let lost_ns = (stat.cpu_ticks * self.tick_ns).saturating_sub(process.cpu_ns);
+        if process.has_threads && lost_ns > 0 {
+            process.cpu_ns += lost_ns;
+            stage.cpu_ns += lost_ns;
+        }
         stage.peak_memory_bytes = stage.peak_memory_bytes.max(process.peak_memory_bytes);
         if process.is_leader {
             stage.words.clone_from(&process.words);
@@ -262,8 +274,8 @@ impl Watch {
             }
             for (reason, ns) in divided.reasons {
                 match reason {
-                    Reason::Reading(pipe) => self.pipes.reader_blocked(pipe, ns),
-                    Reason::Writing(pipe) => self.pipes.writer_blocked(pipe, ns),
+                    Reason::Reading(pipe) => self.pipes.reader_blocked(pipe, *index, ns),
+                    Reason::Writing(pipe) => self.pipes.writer_blocked(pipe, *index, ns),
                     Reason::Other(_) => {}
                 }
             }

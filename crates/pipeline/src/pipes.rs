@@ -15,8 +15,8 @@ pub(crate) struct Pipe {
     pub(crate) writers: BTreeSet<usize>,
     /// Stages that ever held the read end, by index.
     pub(crate) readers: BTreeSet<usize>,
-    /// Live descriptors that lead to it, with the stage of their process.
-    pub(crate) handles: Vec<(Handle, usize)>,
+    /// Live descriptors that lead to it.
+    pub(crate) handles: Vec<Held>,
     /// It was there before the run: the world outside holds an end, too.
     pub(crate) is_outside: bool,
     pub(crate) initial_capacity: Option<Bytes>,
@@ -29,6 +29,16 @@ pub(crate) struct Pipe {
     /// Who waits on it, as of the last look.
     pub(crate) writer_waits: bool,
     pub(crate) reader_waits: bool,
+}
+
+/// A descriptor that leads to a pipe.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) handle: Handle,
+    /// Stage of its process.
+    pub(crate) stage: usize,
+    /// It is there to be used: not the shell's own copy, and not where messages go.
+    pub(crate) is_for_use: bool,
 }
 
 /// Waits on a pipe over a short time.
@@ -51,7 +61,12 @@ pub(crate) struct Pipes {
 impl Pipe {
     /// Stages that hold `end` at this moment.
     pub(crate) fn holders(&self, end: End) -> BTreeSet<usize> {
-        self.handles.iter().filter(|(handle, _)| handle.end == end).map(|(_, stage)| *stage).collect()
+        self.handles.iter().filter(|held| held.handle.end == end).map(|held| held.stage).collect()
+    }
+
+    /// The same, of those that hold it for use.
+    pub(crate) fn users(&self, end: End) -> BTreeSet<usize> {
+        self.handles.iter().filter(|held| held.handle.end == end && held.is_for_use).map(|held| held.stage).collect()
     }
 
     /// Whether it leads from one stage to another: not to itself, and not nowhere.
@@ -139,15 +154,17 @@ impl Pipes {
     }
 
     /// The writer of a pipe was blocked on it.
-    pub(crate) fn writer_blocked(&mut self, index: usize, ns: f64) {
+    pub(crate) fn writer_blocked(&mut self, index: usize, stage: usize, ns: f64) {
         let pipe = &mut self.list[index];
+        pipe.writers.insert(stage);
         pipe.writer_blocked_ns += ns;
         pipe.window.writer_blocked_ns += ns;
     }
 
     /// The reader of a pipe was blocked on it.
-    pub(crate) fn reader_blocked(&mut self, index: usize, ns: f64) {
+    pub(crate) fn reader_blocked(&mut self, index: usize, stage: usize, ns: f64) {
         let pipe = &mut self.list[index];
+        pipe.readers.insert(stage);
         pipe.reader_blocked_ns += ns;
         pipe.window.reader_blocked_ns += ns;
     }

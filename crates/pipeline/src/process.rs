@@ -1,6 +1,6 @@
 //! One process of the pipeline, with the files of `/proc` that are read again and again.
 
-use fullbore_proc::{Activity, Fd, HotFile, Io, Pidfd, Root, SchedStat, Stat, State, Wait};
+use fullbore_proc::{Activity, Fd, HotFile, Io, Root, SchedStat, Stat, State, Wait};
 
 /// A thread of a watched process.
 #[derive(Debug)]
@@ -27,7 +27,6 @@ pub(crate) struct TaskLook {
 pub(crate) struct Process {
     pub(crate) pid: i32,
     pub(crate) parent: i32,
-    pub(crate) start_ticks: u64,
     /// The stage it belongs to, as an index.
     pub(crate) stage: usize,
     /// It is the process its stage began with.
@@ -35,6 +34,8 @@ pub(crate) struct Process {
     /// Its children are stages of their own.
     pub(crate) is_container: bool,
     pub(crate) has_children: bool,
+    /// It has had more than one thread.
+    pub(crate) has_threads: bool,
     /// What it runs; of the shell until it has called execve.
     pub(crate) words: Vec<String>,
     /// What it ran when first seen: for a child of the shell, still the shell.
@@ -58,7 +59,6 @@ pub(crate) struct Process {
     /// What it had read and written when it came to its stage, and what its children did for other stages.
     pub(crate) io_elsewhere: Io,
     pub(crate) peak_memory_bytes: Option<u64>,
-    pub(crate) hold: Option<Pidfd>,
     stat: HotFile,
     io_file: HotFile,
 }
@@ -71,6 +71,7 @@ pub(crate) struct Reaped {
     pub(crate) counted_ns: u64,
     /// How long before its end the last look was, at most.
     pub(crate) unseen_ns: u64,
+    pub(crate) had_threads: bool,
 }
 
 /// Threads looked at in each process; a process with more is judged by its first ones.
@@ -111,11 +112,11 @@ impl Process {
         Some(Self {
             pid,
             parent: stat.parent,
-            start_ticks: stat.start_ticks,
             stage,
             is_leader: false,
             is_container: false,
             has_children: false,
+            has_threads: false,
             first_words: words.clone(),
             words,
             unseen_looks: 0,
@@ -131,7 +132,6 @@ impl Process {
             io: None,
             io_elsewhere: Io::default(),
             peak_memory_bytes: None,
-            hold: None,
             stat: root.hot_file(pid, "stat"),
             io_file: root.hot_file(pid, "io"),
         })

@@ -56,7 +56,10 @@ pub fn run(command: &Command, options: Options, onlooker: &mut dyn Onlooker) -> 
     let (sender, events) = take_over_signals()?;
     let started = start(command)?;
     wait_for_children(started.pid, sender)?;
-    let watch = Watch::begin(&started, matches!(command, Command::Line { .. }), host.cpus);
+    let mut watch = Watch::begin(&started, matches!(command, Command::Line { .. }), host.cpus);
+    if Root::system().stat(std::process::id().cast_signed()).is_none() {
+        watch.gaps.insert("/proc cannot be read here: nothing of this run could be seen".to_owned());
+    }
     let tuner = Tuner::new(options.tuning, limits(&host));
     Run { command: command.text(), host, started, watch, tuner }.to_the_end(&events, onlooker)
 }

@@ -80,6 +80,7 @@ pub(crate) struct Stage {
     pub(crate) now: Option<Now>,
     /// Since when it waits for the same thing without a break.
     pub(crate) blocked_since_ns: Option<u64>,
+    late: Late,
     /// How many threads run at one time, when one does.
     concurrency: f64,
     /// Recent reasons to wait, to divide waits that fell between two looks.
@@ -133,6 +134,7 @@ impl Stage {
             series: Series::default(),
             now: None,
             blocked_since_ns: None,
+            late: Late::default(),
             concurrency: 1.0,
             recent: BTreeMap::new(),
             joined: None,
@@ -154,19 +156,20 @@ impl Stage {
             self.concurrency += 0.1 * (f64::from(look.running_tasks) - self.concurrency);
         }
         let together = self.concurrency.max(1.0);
-        let running = (look.run_sum_ns as f64 / together).max(look.run_max_ns as f64).min(length);
-        let runnable = (look.wait_sum_ns as f64 / together).min(length - running);
-        let blocked = length - running - runnable;
         let now = match (look.running_tasks, look.reason) {
             (0, Some(reason)) => Some(Now::Blocked(reason)),
             (0, None) => None,
             _ => Some(Now::Running),
         };
         self.note(now, now_ns);
+        let ran = (look.run_sum_ns as f64 / together).max(look.run_max_ns as f64);
+        let running = self.late.running(ran, length);
+        let runnable = self.late.runnable(look.wait_sum_ns as f64 / together, length - running);
+        let advance = if now == Some(Now::Running) { self.late.advance(length - running - runnable) } else { 0.0 };
         let mut divided = Divided::default();
-        divided.spent.running_ns = running;
+        divided.spent.running_ns = running + advance;
         divided.spent.runnable_ns = runnable;
-        divided.reasons = self.reasons(now, blocked);
+        divided.reasons = self.reasons(now, length - running - runnable - advance);
         for (reason, ns) in &divided.reasons {
             match reason {
                 Reason::Reading(_) => divided.spent.reading_ns += ns,
@@ -230,6 +233,47 @@ impl Stage {
     }
 }
 
+/// Times that the scheduler counts late: of a thread that runs, up to a tick is missing, and of one
+/// that waits for a CPU, all until it gets one. What comes late is carried over.
+#[derive(Clone, Copy, Debug, Default)]
+struct Late {
+    /// Counted, but not yet given out.
+    running_ns: f64,
+    runnable_ns: f64,
+    /// Given out, but not yet counted.
+    advance_ns: f64,
+}
+
+/// A tick of the scheduler with CONFIG_HZ=250, the default of most distributions.
+const TICK_NS: f64 = 4e6;
+
+impl Late {
+    /// Running time to give out for a time of `length`.
+    fn running(&mut self, counted: f64, length: f64) -> f64 {
+        let counted = counted + self.running_ns;
+        let repaid = counted.min(self.advance_ns);
+        self.advance_ns -= repaid;
+        let running = (counted - repaid).min(length);
+        self.running_ns = counted - repaid - running;
+        running
+    }
+
+    /// Time of waiting for a CPU to give out, at most `room`.
+    fn runnable(&mut self, counted: f64, room: f64) -> f64 {
+        let counted = counted + self.runnable_ns;
+        let runnable = counted.min(room);
+        self.runnable_ns = counted - runnable;
+        runnable
+    }
+
+    /// Running time given out before it is counted, for a thread that is running now.
+    fn advance(&mut self, room: f64) -> f64 {
+        let advance = (TICK_NS - self.advance_ns).clamp(0.0, room);
+        self.advance_ns += advance;
+        advance
+    }
+}
+
 /// What a stage did between two looks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Divided {
@@ -287,9 +331,23 @@ mod tests {
         let mut stage = stage();
         let blocked = |pipe| StageLook { reason: Some(Reason::Writing(pipe)), ..StageLook::default() };
         stage.divide(&blocked(1), 10, 10);
-        let running = StageLook { run_sum_ns: 5, run_max_ns: 5, running_tasks: 1, ..StageLook::default() };
-        let divided = stage.divide(&running, 10, 20);
-        assert_eq!(divided.reasons, [(Reason::Writing(1), 5.0)]);
+        let running = StageLook { run_sum_ns: 5_000_000, run_max_ns: 5_000_000, running_tasks: 1, ..StageLook::default() };
+        let divided = stage.divide(&running, 12_000_000, 20);
+        assert_eq!(divided.reasons, [(Reason::Writing(1), 3_000_000.0)]);
+    }
+
+    #[test]
+    fn a_thread_that_runs_all_the_time_is_running_though_linux_counts_by_ticks() {
+        let mut stage = stage();
+        let (mut running, mut length) = (0.0, 0.0);
+        for millisecond in 0..40_u64 {
+            let counted = if millisecond % 4 == 3 { 4_000_000 } else { 0 };
+            let look = StageLook { run_sum_ns: counted, run_max_ns: counted, running_tasks: 1, ..StageLook::default() };
+            let divided = stage.divide(&look, 1_000_000, millisecond);
+            running += divided.spent.running_ns;
+            length += divided.spent.total_ns();
+        }
+        assert!((running - length).abs() < 1.0, "{running} of {length}");
     }
 
     #[test]

@@ -60,12 +60,24 @@ struct Trial {
     is_settling: bool,
 }
 
+#[derive(Debug)]
+struct PutBack {
+    trial: Trial,
+    reason: String,
+    next_ns: u64,
+}
+
+/// Between attempts to shrink a pipe that holds too much.
+const PUT_BACK_INTERVAL_NS: u64 = 100_000_000;
+
 /// Decides about pipes and remembers what it did.
 #[derive(Debug)]
 pub(crate) struct Tuner {
     tuning: Tuning,
     limits: Limits,
     trials: BTreeMap<usize, Trial>,
+    /// Pipes that did not profit, but hold too much to shrink.
+    to_put_back: BTreeMap<usize, PutBack>,
     resting_until_ns: BTreeMap<usize, u64>,
     /// Pipes that have been given the fixed size, or refused it.
     fixed: BTreeMap<usize, ()>,
@@ -101,6 +113,7 @@ impl Tuner {
             tuning,
             limits,
             trials: BTreeMap::new(),
+            to_put_back: BTreeMap::new(),
             resting_until_ns: BTreeMap::new(),
             fixed: BTreeMap::new(),
             attempts: Vec::new(),
@@ -117,6 +130,7 @@ impl Tuner {
     }
 
     fn adapt(&mut self, watch: &mut Watch, now_ns: u64) {
+        self.put_back_later(watch, now_ns);
         for index in 0..watch.pipes.list.len() {
             let pipe = &mut watch.pipes.list[index];
             if pipe.handles.is_empty() || !pipe.joins_stages() {
@@ -167,7 +181,7 @@ impl Tuner {
             self.grow_from(watch, index, trial, to, now_ns);
         } else {
             let reason = format!("its sides waited for each other {after_percent:.0} % of the time, before {before_percent:.0} %");
-            self.put_back(watch, index, &trial, to, reason);
+            self.put_back(watch, index, trial, reason, now_ns);
             self.resting_until_ns.insert(index, now_ns + REST_NS);
         }
     }
@@ -204,16 +218,23 @@ impl Tuner {
         held + more_bytes <= soft.0 / 2
     }
 
-    fn put_back(&mut self, watch: &mut Watch, index: usize, trial: &Trial, to: Bytes, reason: String) {
-        let outcome = match watch.resize(index, trial.from) {
-            Some(Err(_)) => {
-                // More is queued than fits: the end of the run puts it back, if the pipe lives that long.
-                self.note(index, trial.started_ns, trial.from, to, Outcome::Kept, format!("{reason}; too much is queued in it to shrink it"));
-                return;
+    /// Gives a pipe its old capacity; as long as more is queued than fits, later.
+    fn put_back(&mut self, watch: &mut Watch, index: usize, trial: Trial, reason: String, now_ns: u64) {
+        let Some(to) = watch.pipes.list[index].capacity else { return };
+        if let Some(Err(_)) = watch.resize(index, trial.from) {
+            self.to_put_back.insert(index, PutBack { trial, reason, next_ns: now_ns + PUT_BACK_INTERVAL_NS });
+        } else {
+            self.note(index, trial.started_ns, trial.from, to, Outcome::Reverted, reason);
+        }
+    }
+
+    fn put_back_later(&mut self, watch: &mut Watch, now_ns: u64) {
+        let due: Vec<usize> = self.to_put_back.iter().filter(|(_, put_back)| now_ns >= put_back.next_ns).map(|(index, _)| *index).collect();
+        for index in due {
+            if let Some(PutBack { trial, reason, .. }) = self.to_put_back.remove(&index) {
+                self.put_back(watch, index, trial, reason, now_ns);
             }
-            _ => Outcome::Reverted,
-        };
-        self.note(index, trial.started_ns, trial.from, to, outcome, reason);
+        }
     }
 
     /// Gives new pipes the size the user asked for.
@@ -260,6 +281,12 @@ impl Tuner {
                 let reason = "the run ended before it could be judged".to_owned();
                 self.note(index, trial.started_ns, trial.from, to, Outcome::Kept, reason);
             }
+        }
+        for (index, PutBack { trial, reason, .. }) in std::mem::take(&mut self.to_put_back) {
+            // The pipe was never empty enough until it ended.
+            let to = watch.pipes.list[index].capacity.unwrap_or(trial.from);
+            let reason = format!("{reason}; it held too much to shrink it before it ended");
+            self.note(index, trial.started_ns, trial.from, to, Outcome::Reverted, reason);
         }
         for index in 0..watch.pipes.list.len() {
             let pipe = &watch.pipes.list[index];
