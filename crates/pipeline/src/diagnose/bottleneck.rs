@@ -1,5 +1,7 @@
 //! Which stage holds the others back, and what it does meanwhile.
 
+use fullbore_measure::Bytes;
+
 use crate::record::{Cause, Finding, FindingKind, Outcome};
 
 use super::cures;
@@ -7,7 +9,7 @@ use super::evidence::Evidence;
 use super::flow::{Doing, Flow, Neighbour, StageFlow};
 use super::names::Command;
 use super::turns;
-use super::words::{Amounts, count, list, size, time};
+use super::words::{Amounts, count, list, time};
 
 /// A stage whose own time is a smaller share of the run than this proves nothing.
 const MIN_OWN_SHARE: f64 = 0.05;
@@ -26,6 +28,9 @@ const IDLE_RIVAL: f64 = 0.8;
 
 /// A stage must run this share of the run before the best possible time says anything about the whole.
 const BOUND_SAYS_SOMETHING: f64 = 0.7;
+
+/// A stage with less own time than this shares the run with others.
+const ALONE: f64 = 0.7;
 
 /// More CPUs than this per second of running make a stage a multi-threaded one.
 const SEVERAL_CPUS: f64 = 1.3;
@@ -145,6 +150,9 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
     if choice.equal.is_none() && !waits.is_empty() {
         message.push_str(&format!("; {waits}"));
     }
+    if choice.equal.is_none() && stage.own_ns() < ALONE * flow.span_ns {
+        message.push_str(&runner_up(flow, choice.top));
+    }
     if kind == FindingKind::Bottleneck && stage.running_ns >= BOUND_SAYS_SOMETHING * flow.span_ns {
         message.push_str(&format!("; {}", best_possible(flow)));
     }
@@ -157,6 +165,15 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
         advice: advice(flow, choice, kind),
         evidence: evidence(flow, choice),
     }
+}
+
+/// `; next is sort with 4.20 s of its own`; empty when no other stage has a good part of the run.
+fn runner_up(flow: &Flow<'_>, top: usize) -> String {
+    let others = flow.stages.iter().enumerate().filter(|(index, _)| *index != top).map(|(_, stage)| stage);
+    others
+        .max_by(|a, b| a.own_ns().total_cmp(&b.own_ns()))
+        .filter(|next| next.own_ns() >= WORTH_A_WORD * flow.span_ns)
+        .map_or_else(String::new, |next| format!("; next is {} with {} of its own", next.name, time(next.own_ns())))
 }
 
 /// `the best possible time is 11.4 s, this run took 11.6 s`.
@@ -191,7 +208,7 @@ fn verb(doing: Doing) -> &'static str {
         Doing::Running => "is on a CPU",
         Doing::Runnable => "waits for a CPU",
         Doing::ReadingOutside => "waits for input from outside the pipeline",
-        Doing::WritingOutside => "waits for the reader of its output, outside the pipeline,",
+        Doing::WritingOutside => "waits for the outside reader of its output",
         Doing::Waiting(cause) => match cause {
             Cause::Disk => "waits for a disk",
             Cause::Network => "waits for the network",
@@ -264,12 +281,8 @@ fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> String {
         (_, Doing::Runnable) => String::new(),
         _ => cpu_advice(flow, choice),
     };
-    [Some(text), super::calls::cure_of(flow, choice.top), tuned(flow)]
-        .into_iter()
-        .flatten()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    let parts = [text, tuned(flow).unwrap_or_default()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> String {
@@ -282,11 +295,15 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> String {
     if stage.stage.processes >= cures::MANY_PROCESSES {
         let processes = count(u64::from(stage.stage.processes));
         return format!(
-            "{opening}{} started {processes} processes: let one program do the whole loop, or start fewer with `xargs`.",
+            "{opening}{} started {processes} processes: let one program such as `awk` do the whole loop, or start fewer with `xargs`.",
             stage.name
         );
     }
-    format!("{opening}{}", cures::for_cpu(&command, &stage.name, threads_help))
+    let cure = super::calls::cure_of(flow, choice.top);
+    let has_input = !stage.upstream.is_empty() || flow.record.pipes.iter().any(|p| p.readers.contains(&stage.stage.stage));
+    let lines_can_be_shared = threads_help && has_input;
+    let faster = || cures::for_cpu(&command, &stage.name, threads_help, lines_can_be_shared);
+    format!("{opening}{}", cure.unwrap_or_else(faster))
 }
 
 /// What tuning did, when it did something.
@@ -295,7 +312,7 @@ fn tuned(flow: &Flow<'_>) -> Option<String> {
     let last = kept.last()?;
     let first = kept.iter().find(|t| t.pipe == last.pipe)?;
     let pipe = flow.pipe(last.pipe)?;
-    let grown = format!("fullbore grew {} from {} to {}", flow.pipe_name(pipe), size(first.from_bytes), size(last.to_bytes));
+    let grown = format!("fullbore grew {} from {} to {}", flow.pipe_name(pipe), Bytes(first.from_bytes), Bytes(last.to_bytes));
     let gain = turns::gain_of_tuning(flow, pipe, first.at_ns, last.at_ns);
     Some(match gain {
         Some((before, after)) => {

@@ -6,10 +6,11 @@ use super::cures::{Direction, for_small_calls, passes_on};
 use super::evidence::Evidence;
 use super::flow::Flow;
 use super::names::Command;
-use super::words::count;
+use super::words::{count, whole};
 
-/// Calls of fewer bytes than this cost more than the bytes they move.
-const SMALL_BYTES: f64 = 4096.0;
+/// Calls of fewer bytes than this cost more than the bytes they move: 4 KiB, less a margin because the last piece of
+/// what a program writes in full buffers of 4 KiB (as C's stdio does on a pipe) is shorter.
+const SMALL_BYTES: f64 = 0.95 * 4096.0;
 
 /// Fewer calls than this cost nothing that matters.
 const MANY_CALLS: u64 = 2_000;
@@ -92,7 +93,7 @@ fn finding(flow: &Flow<'_>, index: usize, small: &SmallCalls) -> Finding {
     };
     let size = match small.bytes_each {
         bytes if bytes < 1.5 => "1 byte".to_owned(),
-        bytes => format!("{bytes:.0} bytes"),
+        bytes => format!("{} bytes", count(whole(bytes))),
     };
     let message = format!("{} {verb} {size} at a time: {} calls.", stage.name, count(small.calls));
     Finding {

@@ -4,7 +4,7 @@ use crate::record::{Finding, FindingKind};
 
 use super::evidence::Evidence;
 use super::flow::Flow;
-use super::words::{list, time};
+use super::words::{list, percent, time};
 
 /// At this share of all CPUs in use there is hardly one to spare.
 const CPUS_IN_USE: f64 = 0.85;
@@ -46,10 +46,11 @@ pub(super) fn starved(flow: &Flow<'_>) -> Option<Starved> {
         return None;
     }
     let are_all_in_use = parallelism >= CPUS_IN_USE * f64::from(cpus);
-    let cpus_text = if cpus == 1 { "the one CPU".to_owned() } else { format!("{cpus} CPUs") };
+    let cpus_text = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };
     let message = if are_all_in_use {
         format!(
-            "More stages want to run than there are CPUs: they keep {parallelism:.1} of {cpus_text} busy and wait {} for one, summed over the stages, in {}.",
+            "The stages want more than the {cpus_text} of this machine: they use {} of all CPU time and wait {} for more, summed over the stages, in {}.",
+            percent(parallelism, f64::from(cpus)),
             time(runnable_ns),
             time(flow.span_ns)
         )

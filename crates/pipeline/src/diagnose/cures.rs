@@ -87,32 +87,46 @@ fn stdbuf(command: &Command, direction: Direction) -> String {
     format!("Give it larger buffers: `stdbuf {option} {} …` (works for programs that use C's stdio).", command.program)
 }
 
-/// What makes a CPU-bound program faster; `threads_help`: it uses one CPU and there are more.
-pub(super) fn for_cpu(command: &Command, name: &str, threads_help: bool) -> String {
+/// What makes a CPU-bound program faster; `threads_help`: it uses one CPU and there are more;
+/// `lines_can_be_shared`: what is more, its input can be dealt out to several of it.
+pub(super) fn for_cpu(command: &Command, name: &str, threads_help: bool, lines_can_be_shared: bool) -> String {
     let known = match command.program.as_str() {
-        "gzip" if threads_help => Some("`pigz` in place of gzip uses all CPUs, and `zstd` is faster still"),
+        "gzip" if threads_help && !command.has_short('d') => Some("`pigz` in place of gzip uses all CPUs, and `zstd` is faster still"),
         "gunzip" | "zcat" | "gzip" => Some("`zstd` in place of gzip packs and unpacks several times faster"),
         "bzip2" | "bzcat" | "bunzip2" if threads_help => Some("`lbzip2` in place of bzip2 uses all CPUs"),
         "xz" if threads_help => Some("`xz -T0` uses all CPUs"),
         "zstd" if threads_help => Some("`zstd -T0` uses all CPUs when it compresses"),
-        "sort" => Some("`LC_ALL=C sort -S 50% --parallel=N` is faster, if the order of bytes will do"),
+        "sort" => Some("`LC_ALL=C sort -S 50%` is faster, if the order of bytes will do"),
+        "jq" => Some("`jaq` runs most jq programs, and faster"),
         "grep" => Some("`LC_ALL=C grep`, with `-F` for fixed strings, is faster"),
         "awk" | "gawk" => Some("`LC_ALL=C mawk` is often several times faster"),
         _ => None,
     };
+    let lines = lines_can_be_shared && !command.is_shell() && !is_about_all_input(&command.program);
     match known {
-        Some(known) if threads_help => format!("{known}; or {}.", several_at_once(command)),
+        Some(known) if lines => format!("{known}; or run {}.", several_at_once(command)),
         Some(known) => format!("{known}."),
-        None if threads_help => {
-            format!("A faster program in place of {name} would, or {}.", several_at_once(command))
-        }
+        None if command.is_shell() => format!("A faster program in place of what {name} runs would."),
+        None if lines => format!("A faster program in place of {name} would, or {}.", several_at_once(command)),
         None => format!("A faster program in place of {name} would."),
     }
 }
 
+/// Its output depends on all of its input, or its input has no lines: several of it give something else.
+fn is_about_all_input(program: &str) -> bool {
+    const PROGRAMS: [&str; 34] = [
+        "sort", "uniq", "wc", "head", "tail", "tac", "shuf", "comm", "join", "paste", "nl", "split", "dd", "cat", "tee",
+        "pv", "tar", "cpio", "gzip", "gunzip", "zcat", "bzip2", "bunzip2", "bzcat", "xz", "xzcat", "zstd", "zstdcat",
+        "lz4", "openssl", "gpg", "base64", "ffmpeg", "less",
+    ];
+    program.ends_with("sum") || PROGRAMS.contains(&program)
+}
+
 fn several_at_once(command: &Command) -> String {
-    let words = if command.is_compound { "…" } else { command.program.as_str() };
-    format!("several at once, if its lines are independent: `parallel --pipe -k --block 10M {words} …`")
+    format!(
+        "several at once, if its lines are independent: `parallel --pipe -k --block 10M {} …`",
+        command.program
+    )
 }
 
 /// What helps against a wait that is neither for a stage nor for a CPU.

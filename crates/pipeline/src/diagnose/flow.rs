@@ -24,8 +24,6 @@ pub(super) enum Doing {
 pub(super) struct Neighbour {
     /// Index of the stage.
     pub(super) stage: usize,
-    /// Index of the pipe between the two.
-    pub(super) pipe: usize,
     /// How long the neighbour was blocked on that pipe.
     pub(super) waits_ns: f64,
 }
@@ -121,8 +119,13 @@ fn forget_common_stop(stages: &mut [StageFlow<'_>]) -> f64 {
         return 0.0;
     }
     let common_ns = stopped.into_iter().fold(f64::INFINITY, f64::min);
-    for (_, ns) in stages.iter_mut().flat_map(|s| &mut s.own).filter(|(doing, _)| *doing == STOPPED) {
-        *ns -= common_ns;
+    for stage in stages {
+        for (_, ns) in stage.own.iter_mut().filter(|(doing, _)| *doing == STOPPED) {
+            *ns -= common_ns;
+            stage.life_ns = (stage.life_ns - common_ns).max(0.0);
+        }
+        stage.own.retain(|(_, ns)| *ns > 0.0);
+        stage.own.sort_by(|a, b| b.1.total_cmp(&a.1));
     }
     common_ns
 }
@@ -169,10 +172,7 @@ fn neighbours(
 ) -> Vec<Neighbour> {
     let number = record.stages[index].stage;
     let mut found = Vec::new();
-    for (pipe_index, pipe) in record.pipes.iter().enumerate() {
-        if !near(pipe).contains(&number) {
-            continue;
-        }
+    for pipe in record.pipes.iter().filter(|pipe| near(pipe).contains(&number)) {
         for &other in far(pipe).iter().filter(|&&other| other != number) {
             let Some(stage) = stage_index(record, other) else { continue };
             let far_writes = pipe.writers.contains(&other);
@@ -188,7 +188,7 @@ fn neighbours(
                 (None, Some(percent)) => part_ns(percent, life_ns),
                 (None, None) => 0.0,
             };
-            found.push(Neighbour { stage, pipe: pipe_index, waits_ns });
+            found.push(Neighbour { stage, waits_ns });
         }
     }
     found
@@ -198,16 +198,15 @@ fn neighbours(
 fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
     let (stage, life_ns) = (flow.stage, flow.life_ns);
     let mut own = vec![(Doing::Running, flow.running_ns), (Doing::Runnable, flow.runnable_ns)];
-    // Time whose reason could not be seen counts as own only as far as neighbours waited for the stage.
-    let mut hidden_ns = 0.0;
-    let mut caused_ns = 0.0;
+    // Time whose reason could not be seen, or that may be another stage's fault, is own only as far as neighbours waited.
+    let (mut hidden_ns, mut fifo_ns, mut caused_ns) = (0.0, 0.0, 0.0);
     for (&cause, &percent) in &stage.blocked_other_causes {
         let ns = part_ns(percent, life_ns);
         caused_ns += ns;
-        if matches!(cause, Cause::Unknown | Cause::FifoPeer) {
-            hidden_ns += ns;
-        } else {
-            own.push((Doing::Waiting(cause), ns));
+        match cause {
+            Cause::Unknown => hidden_ns += ns,
+            Cause::FifoPeer => fifo_ns += ns,
+            _ => own.push((Doing::Waiting(cause), ns)),
         }
     }
     hidden_ns += (part_ns(stage.blocked_other_percent, life_ns) - caused_ns).max(0.0);
@@ -225,7 +224,10 @@ fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
         hidden_ns += (life_ns - seen_ns).max(0.0);
     }
     let known_ns: f64 = own.iter().map(|(_, ns)| ns).sum();
-    own.push((Doing::Waiting(Cause::Unknown), hidden_ns.min((flow.waited_for_ns() - known_ns).max(0.0))));
+    let unexplained_ns = (flow.waited_for_ns() - known_ns).max(0.0);
+    let fifo_ns = f64::min(fifo_ns, unexplained_ns);
+    own.push((Doing::Waiting(Cause::FifoPeer), fifo_ns));
+    own.push((Doing::Waiting(Cause::Unknown), hidden_ns.min(unexplained_ns - fifo_ns)));
     merged(own)
 }
 

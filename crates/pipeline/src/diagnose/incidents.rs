@@ -72,10 +72,13 @@ fn from_incident(flow: &Flow<'_>, choice: Option<Choice>, incident: &Incident) -
                 .map(|finding| FromIncident { finding, is_verdict, lasted_ns: *lasted_ns })
         }
         Incident::Stalled { stage, lasted_ns } => {
-            let is_verdict = matters(flow, *lasted_ns, CONSIDERABLE_SHARE, LONG_NS)
-                && !is_explained(flow, choice, *stage, *lasted_ns);
+            let is_explained = is_explained(flow, choice, *stage, *lasted_ns);
+            let is_verdict = matters(flow, *lasted_ns, CONSIDERABLE_SHARE, LONG_NS) && !is_explained;
             let is_negligible = *lasted_ns < LONG_NS && share(flow, *lasted_ns) < NEGLIGIBLE_SHARE;
-            let finding = stalled(flow, *stage, *lasted_ns);
+            let mut finding = stalled(flow, *stage, *lasted_ns);
+            if is_explained {
+                finding.advice.clear();
+            }
             (!is_negligible).then_some(FromIncident { finding, is_verdict, lasted_ns: *lasted_ns })
         }
     }
@@ -114,21 +117,24 @@ fn deadlock(flow: &Flow<'_>, stages: &[u32], pipes: &[u32], lasted_ns: u64, to_t
     let mut full_pipe = None;
     for (&stage, &pipe) in stages.iter().zip(pipes) {
         let (Some(name), Some(pipe)) = (known(stage), flow.pipe(pipe)) else { continue };
+        let other = |numbers: &[u32]| {
+            numbers.iter().filter(|&&n| n != stage).find_map(|&n| known(n)).unwrap_or_else(|| "the outside".to_owned())
+        };
         if pipe.writers.contains(&stage) {
             full_pipe = full_pipe.or(Some(pipe));
-            clauses.push(format!("{name} wants to write {}, which is full", flow.pipe_name(pipe)));
+            clauses.push(format!("{name} cannot write to {} because the pipe is full", other(&pipe.readers)));
         } else {
-            clauses.push(format!("{name} wants to read {}, which is empty", flow.pipe_name(pipe)));
+            clauses.push(format!("{name} gets nothing from {}", other(&pipe.writers)));
         }
     }
     let names: Vec<String> = stages.iter().filter_map(|&number| known(number)).collect();
     let who = match names.as_slice() {
-        [] => "Some stages wait for each other".to_owned(),
-        [only] => format!("{only} waits for itself"),
-        several => format!("{} wait for each other", list(several)),
+        [] => "Some stages waited for each other".to_owned(),
+        [only] => format!("{only} waited for itself"),
+        several => format!("{} waited for each other", list(several)),
     };
     let until = if to_the_end { ", until the run ended" } else { "" };
-    let why = if clauses.is_empty() { String::new() } else { format!(": {}", list(&clauses)) };
+    let why = if clauses.is_empty() { String::new() } else { format!(": {}", clauses.join("; ")) };
     let stage = stages.iter().copied().find(|&number| flow.stage_index(number).is_some());
     let advice = match full_pipe {
         Some(pipe) => {
@@ -139,7 +145,7 @@ fn deadlock(flow: &Flow<'_>, stages: &[u32], pipes: &[u32], lasted_ns: u64, to_t
                 String::new()
             };
             format!(
-                "{} needs room for all that is written before it is read: {larger}put `mbuffer -q -m 1G` in it, or write to a file first and read that.",
+                "{} needs room for all that is written before it is read: {larger}put `mbuffer -q -m 1G` into it, or write to a file first and read that.",
                 sentence_start(&flow.pipe_name(pipe))
             )
         }
@@ -152,7 +158,7 @@ fn deadlock(flow: &Flow<'_>, stages: &[u32], pipes: &[u32], lasted_ns: u64, to_t
         kind: FindingKind::Deadlock,
         stage,
         pipe: full_pipe.map(|pipe| pipe.pipe).or_else(|| pipes.iter().copied().find(|&p| flow.pipe(p).is_some())),
-        message: format!("{who} (for {}{until}){why}.", time(lasted_ns as f64)),
+        message: format!("{who} for {}{until}{why}.", time(lasted_ns as f64)),
         advice,
         evidence: Evidence::default()
             .number("lasted_ns", lasted_ns as f64)

@@ -40,7 +40,7 @@ const HOLDS_BACK: f64 = 0.85;
 const RUNS_ALWAYS: f64 = 0.95;
 
 /// Beside an incident, a stage is named only if it accounts for this share of what the incident left.
-const REST_OF_THE_RUN: f64 = 0.5;
+const REST_OF_THE_RUN: f64 = 0.7;
 
 /// What a run shows: the verdict first, then what else is worth knowing.
 ///
@@ -62,8 +62,12 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
             None => findings.extend(what_held_it_back(&flow, choice)),
             Some(lost_ns) => {
                 let rest_ns = flow.span_ns - lost_ns as f64;
-                let named = choice.filter(|c| rest_ns > 0.0 && flow.stages[c.top].own_ns() >= REST_OF_THE_RUN * rest_ns);
-                findings.extend(named.filter(|_| rest_ns > MIN_ELAPSED_NS as f64).map(|c| bottleneck::finding(&flow, c)));
+                let told = findings.iter().filter_map(|finding| finding.stage).collect::<Vec<_>>();
+                let named = choice
+                    .filter(|c| !told.contains(&flow.stages[c.top].stage.stage))
+                    .filter(|c| flow.stages[c.top].own_ns() >= REST_OF_THE_RUN * rest_ns);
+                let named = named.filter(|_| rest_ns > MIN_ELAPSED_NS as f64);
+                findings.extend(named.map(|c| bottleneck::finding(&flow, c)));
             }
         }
         findings.extend(calls::findings(&flow, choice.map(|c| c.top)));

@@ -13,7 +13,7 @@ const PROGRAM_NAME_CHARS: usize = 32;
 const COMPOUND: [&str; 8] = ["while", "until", "for", "if", "case", "select", "[[", "{"];
 
 /// Programs that only start another one, with their options that take a value in the next word.
-const WRAPPERS: [(&str, &[&str]); 10] = [
+const WRAPPERS: [(&str, &[&str]); 11] = [
     ("env", &["-u", "-C"]),
     ("nice", &["-n"]),
     ("nohup", &[]),
@@ -23,6 +23,7 @@ const WRAPPERS: [(&str, &[&str]); 10] = [
     ("command", &[]),
     ("builtin", &[]),
     ("setsid", &[]),
+    ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T"]),
     ("timeout", &["-k", "-s"]),
 ];
 
@@ -147,6 +148,7 @@ mod tests {
             ("env -u X A=1 nice -n 5 gzip -9", "gzip"),
             ("stdbuf -oL grep x", "grep"),
             ("timeout -k 5 10s curl x", "curl"),
+            ("sudo -u bob ./filter", "filter"),
             ("env", "env"),
             ("-bash", "bash"),
             ("while read -r line; do echo $line; done", "`while read -r line; do…`"),

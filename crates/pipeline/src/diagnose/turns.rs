@@ -7,7 +7,7 @@ use crate::record::{Finding, FindingKind, Outcome, PipeRecord, StageTimeline};
 use super::evidence::Evidence;
 use super::flow::{Flow, part_ns};
 use super::names::Command;
-use super::words::size;
+use super::words::{pasted, size};
 
 /// Each side must be blocked this share of the pipe's life.
 const BOTH_BLOCKED_PERCENT: f64 = 15.0;
@@ -32,6 +32,9 @@ const WAITS_IN_STEP_PERCENT: f64 = 20.0;
 
 /// A size that absorbs most bursts and still fits the caches.
 const SUGGESTED_BYTES: u64 = 1 << 20;
+
+/// What Linux grants one user unless told otherwise, in pages. Source: pipe(7), /proc/sys/fs/pipe-user-pages-soft.
+const QUOTA_PAGES: u64 = 16_384;
 
 /// Programs that read everything before they write anything: waits on both of their sides are phases, not turns.
 const READ_ALL_FIRST: [&str; 6] = ["sort", "tac", "shuf", "sponge", "tsort", "column"];
@@ -159,7 +162,7 @@ pub(super) fn finding(flow: &Flow<'_>, turns: &Turns<'_>) -> Finding {
     let (writer, reader) = sides(pipe).map_or_else(Default::default, |(w, r)| (name(&[w]), name(&[r])));
     let capacity = pipe.capacity_bytes.map_or_else(|| "unknown size".to_owned(), |b| Bytes(b).to_string());
     let overlap = flow.record.overlap_percent.filter(|p| p.is_finite());
-    let overlap_text = overlap.map_or_else(String::new, |percent| {
+    let overlap_text = overlap.filter(|&p| p < LOW_OVERLAP_PERCENT).map_or_else(String::new, |percent| {
         format!(", and stages run at the same time only {percent:.0} % of the time")
     });
     let message = format!(
@@ -191,19 +194,30 @@ fn advice(flow: &Flow<'_>, pipe: &PipeRecord, writer: &str, reader: &str) -> Str
     let relay = format!("put `mbuffer -q -m 64M` between them: `{writer} … | mbuffer -q -m 64M | {reader} …`");
     match tried {
         Some(t) if t.outcome == Outcome::Refused => {
-            format!("Linux refused a larger pipe: {}, or {relay}.", more_allowed(host))
+            let remedy =
+                if host.pipe_max_bytes.is_some_and(|max| t.to_bytes > max) { more_allowed(host) } else { more_quota(host) };
+            format!("Linux refused a larger pipe: {remedy}, or {relay}.")
         }
         Some(t) if t.outcome == Outcome::Reverted => {
             format!("A pipe of {} did not help: {relay}.", Bytes(t.to_bytes))
         }
         _ if capacity < wanted => {
-            format!("Give the pipe {}: `fullbore run --pipe-size {} '…'`.", Bytes(wanted), size(wanted))
+            let line = pasted(&flow.record.command);
+            format!("Give the pipe {}: `fullbore run --pipe-size {} {line}`.", Bytes(wanted), size(wanted))
         }
         _ => format!(
             "The pipe is as large as an unprivileged user may make it: {}, or {relay}.",
             more_allowed(host)
         ),
     }
+}
+
+fn more_quota(host: &Host) -> String {
+    let pages = host.pipe_user_pages_soft.filter(|&pages| pages > 0).unwrap_or(QUOTA_PAGES);
+    format!(
+        "raise what one user may hold in pipes with `sudo sysctl fs.pipe-user-pages-soft={}`",
+        pages.saturating_mul(4)
+    )
 }
 
 fn more_allowed(host: &Host) -> String {

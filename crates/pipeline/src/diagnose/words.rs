@@ -5,6 +5,9 @@ use fullbore_measure::{Share, seconds};
 /// A stage that lived for this share of the run is described in percent of its life, a shorter one in seconds.
 const LIVED_THROUGHOUT: f64 = 0.9;
 
+/// Longest command line that is repeated in an advice.
+const PASTED_CHARS: usize = 80;
+
 /// Nanoseconds as text: `3.42 s`.
 pub(super) fn time(ns: f64) -> String {
     seconds(whole(ns))
@@ -41,6 +44,12 @@ pub(super) fn size(bytes: u64) -> String {
         b if b > 0 && b.is_multiple_of(1 << 10) => format!("{}K", b >> 10),
         b => b.to_string(),
     }
+}
+
+/// A command line as an argument of `fullbore run`; `'…'` when it is long or hard to quote.
+pub(super) fn pasted(command: &str) -> String {
+    let is_simple = command.chars().count() <= PASTED_CHARS && !command.contains(|c: char| c == '\'' || c.is_control());
+    if is_simple && !command.is_empty() { format!("'{command}'") } else { "'…'".to_owned() }
 }
 
 /// `a`, `a and b`, `a, b and c`.
