@@ -50,17 +50,29 @@ pub(super) struct Choice {
 
 /// The stage with the most time of its own; among nearly equal ones the one that needs the most with CPUs to spare.
 pub(super) fn choose(flow: &Flow<'_>) -> Option<Choice> {
-    let working: Vec<usize> = (0..flow.stages.len()).filter(|&i| !is_idle_on_the_side(flow, i)).collect();
+    let working: Vec<usize> = (0..flow.stages.len())
+        .filter(|&i| !is_idle_on_the_side(flow, i))
+        .collect();
     let own_ns = |i: usize| flow.stages[i].own_ns();
     let most_ns = working.iter().map(|&i| own_ns(i)).fold(0.0, f64::max);
     if flow.span_ns <= 0.0 || most_ns < MIN_OWN_SHARE * flow.span_ns {
         return None;
     }
-    let mut contenders: Vec<usize> = working.into_iter().filter(|&i| own_ns(i) >= ABOUT_EQUAL * most_ns).collect();
-    contenders.sort_by(|&a, &b| flow.stages[b].needed_ns().total_cmp(&flow.stages[a].needed_ns()));
+    let mut contenders: Vec<usize> = working
+        .into_iter()
+        .filter(|&i| own_ns(i) >= ABOUT_EQUAL * most_ns)
+        .collect();
+    contenders.sort_by(|&a, &b| {
+        flow.stages[b]
+            .needed_ns()
+            .total_cmp(&flow.stages[a].needed_ns())
+    });
     let top = *contenders.first()?;
     let enough_ns = ABOUT_EQUAL * flow.stages[top].needed_ns();
-    let equal = contenders.get(1).copied().filter(|&i| flow.stages[i].needed_ns() >= enough_ns);
+    let equal = contenders
+        .get(1)
+        .copied()
+        .filter(|&i| flow.stages[i].needed_ns() >= enough_ns);
     Some(Choice { top, equal })
 }
 
@@ -82,14 +94,30 @@ fn is_idle_on_the_side(flow: &Flow<'_>, index: usize) -> bool {
 /// Whether the chosen stage is held back by its input, its output, or itself.
 pub(super) fn kind_of(flow: &Flow<'_>, top: usize) -> FindingKind {
     let stage = &flow.stages[top];
-    let sum = |wanted: &[Doing]| stage.own.iter().filter(|(d, _)| wanted.contains(d)).map(|(_, ns)| ns).sum::<f64>();
+    let sum = |wanted: &[Doing]| {
+        stage
+            .own
+            .iter()
+            .filter(|(d, _)| wanted.contains(d))
+            .map(|(_, ns)| ns)
+            .sum::<f64>()
+    };
     let half_ns = stage.own_ns() / 2.0;
     let disk_ns = sum(&[Doing::Waiting(Cause::Disk)]);
-    let device_ns = disk_ns + sum(&[Doing::Waiting(Cause::Network), Doing::Waiting(Cause::Terminal)]);
+    let device_ns = disk_ns
+        + sum(&[
+            Doing::Waiting(Cause::Network),
+            Doing::Waiting(Cause::Terminal),
+        ]);
     let (is_head, is_tail) = (stage.upstream.is_empty(), stage.downstream.is_empty());
     let moves = Moves::of(stage);
-    let writes_out = if disk_ns > device_ns / 2.0 { moves.writes_matter } else { true };
-    let (mut inward_ns, mut outward_ns) = (sum(&[Doing::ReadingOutside]), sum(&[Doing::WritingOutside]));
+    let writes_out = if disk_ns > device_ns / 2.0 {
+        moves.writes_matter
+    } else {
+        true
+    };
+    let (mut inward_ns, mut outward_ns) =
+        (sum(&[Doing::ReadingOutside]), sum(&[Doing::WritingOutside]));
     match (is_head, is_tail) {
         (true, false) => inward_ns += device_ns,
         (false, true) if writes_out => outward_ns += device_ns,
@@ -115,8 +143,13 @@ struct Moves {
 
 impl Moves {
     fn of(stage: &StageFlow<'_>) -> Self {
-        let (Some(read), Some(written)) = (stage.stage.read_bytes, stage.stage.written_bytes) else {
-            return Self { mostly_reads: false, mostly_writes: false, writes_matter: true };
+        let (Some(read), Some(written)) = (stage.stage.read_bytes, stage.stage.written_bytes)
+        else {
+            return Self {
+                mostly_reads: false,
+                mostly_writes: false,
+                writes_matter: true,
+            };
         };
         let (read, written) = (read as f64, written as f64);
         Self {
@@ -133,8 +166,13 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
     let kind = kind_of(flow, choice.top);
     let waits = neighbour_waits(flow, choice.top);
     let mut message = match (kind, choice.equal) {
-        (FindingKind::SourceBound, _) => format!("{}, so the source sets the pace", activity(flow, stage)),
-        (FindingKind::SinkBound, _) => format!("{}, so the destination sets the pace", activity(flow, stage)),
+        (FindingKind::SourceBound, _) => {
+            format!("{}, so the source sets the pace", activity(flow, stage))
+        }
+        (FindingKind::SinkBound, _) => format!(
+            "{}, so the destination sets the pace",
+            activity(flow, stage)
+        ),
         (_, Some(equal)) => {
             let other = &flow.stages[equal];
             format!(
@@ -169,20 +207,38 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
 
 /// `; next is sort with 4.20 s of its own`; empty when no other stage has a good part of the run.
 fn runner_up(flow: &Flow<'_>, top: usize) -> String {
-    let others = flow.stages.iter().enumerate().filter(|(index, _)| *index != top).map(|(_, stage)| stage);
+    let others = flow
+        .stages
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index != top)
+        .map(|(_, stage)| stage);
     others
         .max_by(|a, b| a.own_ns().total_cmp(&b.own_ns()))
         .filter(|next| next.own_ns() >= WORTH_A_WORD * flow.span_ns)
-        .map_or_else(String::new, |next| format!("; next is {} with {} of its own", next.name, time(next.own_ns())))
+        .map_or_else(String::new, |next| {
+            format!(
+                "; next is {} with {} of its own",
+                next.name,
+                time(next.own_ns())
+            )
+        })
 }
 
 /// `the best possible time is 11.4 s, this run took 11.6 s`.
 pub(super) fn best_possible(flow: &Flow<'_>) -> String {
     let bound_ns = super::bound_ns(&flow.record.stages, flow.record.host.cpus) as f64;
+    let elapsed_ns = flow.record.elapsed_ns as f64;
+    let stopped_ns = elapsed_ns - flow.span_ns;
+    let stopped = if stopped_ns > 0.0 {
+        format!(", {} of it stopped", time(stopped_ns))
+    } else {
+        String::new()
+    };
     format!(
-        "the best possible time is {}, this run took {}",
-        time(bound_ns.min(flow.record.elapsed_ns as f64)),
-        time(flow.record.elapsed_ns as f64)
+        "the best possible time is {}, this run took {}{stopped}",
+        time(bound_ns.min(elapsed_ns)),
+        time(elapsed_ns)
     )
 }
 
@@ -197,8 +253,17 @@ fn activity(flow: &Flow<'_>, stage: &StageFlow<'_>) -> String {
         }
     }
     let cpus = stage.stage.cpu_ns as f64 / stage.running_ns;
-    if stage.own.first().is_some_and(|(doing, _)| *doing == Doing::Running) && cpus >= SEVERAL_CPUS && cpus.is_finite() {
-        parts[0] = format!("keeps {cpus:.1} CPUs busy {}", amounts.amount(stage.running_ns));
+    if stage
+        .own
+        .first()
+        .is_some_and(|(doing, _)| *doing == Doing::Running)
+        && cpus >= SEVERAL_CPUS
+        && cpus.is_finite()
+    {
+        parts[0] = format!(
+            "keeps {cpus:.1} CPUs busy {}",
+            amounts.amount(stage.running_ns)
+        );
     }
     format!("{} {} {}", stage.name, list(&parts), amounts.suffix())
 }
@@ -226,21 +291,45 @@ fn verb(doing: Doing) -> &'static str {
 /// `zstdcat waits for it 96 % and sort 91 % of the time`; empty when nobody waits.
 fn neighbour_waits(flow: &Flow<'_>, top: usize) -> String {
     let stage = &flow.stages[top];
-    let longest = |side: &[Neighbour]| side.iter().copied().max_by(|a, b| a.waits_ns.total_cmp(&b.waits_ns));
-    let clauses: Vec<(String, Amounts, f64)> = [longest(&stage.upstream), longest(&stage.downstream)]
-        .into_iter()
-        .flatten()
-        .filter(|n| n.waits_ns >= WORTH_A_WORD * flow.stages[n.stage].life_ns && n.waits_ns > 0.0)
-        .map(|n| {
-            let other = &flow.stages[n.stage];
-            (other.name.clone(), Amounts::of(other.life_ns, flow.span_ns), n.waits_ns)
-        })
-        .collect();
+    let longest = |side: &[Neighbour]| {
+        side.iter()
+            .copied()
+            .max_by(|a, b| a.waits_ns.total_cmp(&b.waits_ns))
+    };
+    let clauses: Vec<(String, Amounts, f64)> =
+        [longest(&stage.upstream), longest(&stage.downstream)]
+            .into_iter()
+            .flatten()
+            .filter(|n| {
+                n.waits_ns >= WORTH_A_WORD * flow.stages[n.stage].life_ns && n.waits_ns > 0.0
+            })
+            .map(|n| {
+                let other = &flow.stages[n.stage];
+                (
+                    other.name.clone(),
+                    Amounts::of(other.life_ns, flow.span_ns),
+                    n.waits_ns,
+                )
+            })
+            .collect();
     match clauses.as_slice() {
         [] => String::new(),
-        [(name, amounts, ns)] => format!("{name} waits for it {} {}", amounts.amount(*ns), amounts.suffix()),
-        [(first, a @ Amounts::Percent { .. }, x), (second, b @ Amounts::Percent { .. }, y), ..] => {
-            format!("{first} waits for it {} and {second} {} {}", a.amount(*x), b.amount(*y), b.suffix())
+        [(name, amounts, ns)] => format!(
+            "{name} waits for it {} {}",
+            amounts.amount(*ns),
+            amounts.suffix()
+        ),
+        [
+            (first, a @ Amounts::Percent { .. }, x),
+            (second, b @ Amounts::Percent { .. }, y),
+            ..,
+        ] => {
+            format!(
+                "{first} waits for it {} and {second} {} {}",
+                a.amount(*x),
+                b.amount(*y),
+                b.suffix()
+            )
         }
         [(first, a, x), (second, b, y), ..] => format!(
             "{first} waits for it {} {}, {second} {} {}",
@@ -269,7 +358,10 @@ fn outside_pipe(flow: &Flow<'_>, stage: &StageFlow<'_>, kind: FindingKind) -> Op
 
 fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> String {
     let stage = &flow.stages[choice.top];
-    let main = stage.own.first().map_or(Doing::Running, |(doing, _)| *doing);
+    let main = stage
+        .own
+        .first()
+        .map_or(Doing::Running, |(doing, _)| *doing);
     let text = match (kind, main) {
         (FindingKind::SourceBound, Doing::ReadingOutside) => {
             "Look at the program that writes to this pipeline: `fullbore top` shows what it waits for.".to_owned()
@@ -277,18 +369,30 @@ fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> String {
         (FindingKind::SinkBound, Doing::WritingOutside) => {
             "Look at the program that reads from this pipeline: `fullbore top` shows what it waits for.".to_owned()
         }
-        (_, Doing::Waiting(cause)) => cures::for_cause(cause, kind, &stage.name),
+        (_, Doing::Waiting(cause)) => cures::for_cause(cause, kind, &stage.name, stage.stage.pid),
         (_, Doing::Runnable) => String::new(),
         _ => cpu_advice(flow, choice),
     };
     let parts = [text, tuned(flow).unwrap_or_default()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> String {
     let stage = &flow.stages[choice.top];
-    let was_tuned = flow.record.tuning.iter().any(|t| t.outcome == Outcome::Kept);
-    let opening = if was_tuned { "" } else { "No pipe setting helps. " };
+    let was_tuned = flow
+        .record
+        .tuning
+        .iter()
+        .any(|t| t.outcome == Outcome::Kept);
+    let opening = if was_tuned {
+        ""
+    } else {
+        "No pipe setting helps. "
+    };
     let cpus = flow.record.host.cpus;
     let threads_help = cpus > 1 && (stage.stage.cpu_ns as f64) < SEVERAL_CPUS * stage.running_ns;
     let command = Command::parse(&stage.stage.command);
@@ -300,7 +404,12 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> String {
         );
     }
     let cure = super::calls::cure_of(flow, choice.top);
-    let has_input = !stage.upstream.is_empty() || flow.record.pipes.iter().any(|p| p.readers.contains(&stage.stage.stage));
+    let has_input = !stage.upstream.is_empty()
+        || flow
+            .record
+            .pipes
+            .iter()
+            .any(|p| p.readers.contains(&stage.stage.stage));
     let lines_can_be_shared = threads_help && has_input;
     let faster = || cures::for_cpu(&command, &stage.name, threads_help, lines_can_be_shared);
     format!("{opening}{}", cure.unwrap_or_else(faster))
@@ -308,15 +417,27 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> String {
 
 /// What tuning did, when it did something.
 fn tuned(flow: &Flow<'_>) -> Option<String> {
-    let kept: Vec<_> = flow.record.tuning.iter().filter(|t| t.outcome == Outcome::Kept).collect();
+    let kept: Vec<_> = flow
+        .record
+        .tuning
+        .iter()
+        .filter(|t| t.outcome == Outcome::Kept)
+        .collect();
     let last = kept.last()?;
     let first = kept.iter().find(|t| t.pipe == last.pipe)?;
     let pipe = flow.pipe(last.pipe)?;
-    let grown = format!("fullbore grew {} from {} to {}", flow.pipe_name(pipe), Bytes(first.from_bytes), Bytes(last.to_bytes));
+    let grown = format!(
+        "fullbore grew {} from {} to {}",
+        flow.pipe_name(pipe),
+        Bytes(first.from_bytes),
+        Bytes(last.to_bytes)
+    );
     let gain = turns::gain_of_tuning(flow, pipe, first.at_ns, last.at_ns);
     Some(match gain {
         Some((before, after)) => {
-            format!("{grown}: its two sides took turns in waiting {before:.0} % of the time before, {after:.0} % after.")
+            format!(
+                "{grown}: its two sides took turns in waiting {before:.0} % of the time before, {after:.0} % after."
+            )
         }
         None => format!("{grown}."),
     })
@@ -324,7 +445,13 @@ fn tuned(flow: &Flow<'_>) -> Option<String> {
 
 fn evidence(flow: &Flow<'_>, choice: Choice) -> std::collections::BTreeMap<String, f64> {
     let stage = &flow.stages[choice.top];
-    let share = |ns: f64| if stage.life_ns > 0.0 { ns / stage.life_ns * 100.0 } else { 0.0 };
+    let share = |ns: f64| {
+        if stage.life_ns > 0.0 {
+            ns / stage.life_ns * 100.0
+        } else {
+            0.0
+        }
+    };
     let mut evidence = Evidence::default()
         .number("own_ns", stage.own_ns())
         .number("own_percent", share(stage.own_ns()))
@@ -332,8 +459,14 @@ fn evidence(flow: &Flow<'_>, choice: Choice) -> std::collections::BTreeMap<Strin
         .number("runnable_percent", share(stage.runnable_ns))
         .number("life_ns", stage.life_ns)
         .number("elapsed_ns", flow.record.elapsed_ns as f64)
-        .number("bound_ns", super::bound_ns(&flow.record.stages, flow.record.host.cpus) as f64);
-    for (name, side) in [("upstream", &stage.upstream), ("downstream", &stage.downstream)] {
+        .number(
+            "bound_ns",
+            super::bound_ns(&flow.record.stages, flow.record.host.cpus) as f64,
+        );
+    for (name, side) in [
+        ("upstream", &stage.upstream),
+        ("downstream", &stage.downstream),
+    ] {
         if let Some(ns) = side.iter().map(|n| n.waits_ns).max_by(f64::total_cmp) {
             evidence = evidence.number(&format!("{name}_waited_ns"), ns);
         }

@@ -46,7 +46,11 @@ pub(super) fn starved(flow: &Flow<'_>) -> Option<Starved> {
         return None;
     }
     let are_all_in_use = parallelism >= CPUS_IN_USE * f64::from(cpus);
-    let cpus_text = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };
+    let cpus_text = if cpus == 1 {
+        "1 CPU".to_owned()
+    } else {
+        format!("{cpus} CPUs")
+    };
     let message = if are_all_in_use {
         format!(
             "The stages want more than the {cpus_text} of this machine: they use {} of all CPU time and wait {} for more, summed over the stages, in {}.",
@@ -67,19 +71,39 @@ pub(super) fn starved(flow: &Flow<'_>) -> Option<Starved> {
         .number("total_cpu_ns", total_ns)
         .number("largest_running_ns", running_ns)
         .number("runnable_ns", runnable_ns)
-        .number("bound_ns", super::bound_ns(&flow.record.stages, cpus) as f64)
+        .number(
+            "bound_ns",
+            super::bound_ns(&flow.record.stages, cpus) as f64,
+        )
         .number("elapsed_ns", flow.record.elapsed_ns as f64)
         .done();
-    let advice = if are_all_in_use { busiest(flow, &cpus_text) } else { elsewhere() };
+    let advice = if are_all_in_use {
+        busiest(flow, &cpus_text)
+    } else {
+        elsewhere()
+    };
     let kind = FindingKind::CpuStarved;
-    Some(Starved { by_itself, finding: Finding { kind, stage: None, pipe: None, message, advice, evidence } })
+    Some(Starved {
+        by_itself,
+        finding: Finding {
+            kind,
+            stage: None,
+            pipe: None,
+            message,
+            advice,
+            evidence,
+        },
+    })
 }
 
 fn busiest(flow: &Flow<'_>, cpus: &str) -> String {
     let mut stages: Vec<_> = flow.stages.iter().filter(|s| s.stage.cpu_ns > 0).collect();
     stages.sort_by_key(|s| std::cmp::Reverse(s.stage.cpu_ns));
-    let most: Vec<String> =
-        stages.iter().take(2).map(|s| format!("{} ({} of CPU time)", s.name, time(s.stage.cpu_ns as f64))).collect();
+    let most: Vec<String> = stages
+        .iter()
+        .take(2)
+        .map(|s| format!("{} ({} of CPU time)", s.name, time(s.stage.cpu_ns as f64)))
+        .collect();
     let verb = if most.len() > 1 { "use" } else { "uses" };
     format!(
         "{} {verb} the most: a faster program there, fewer stages, or a machine with more than {cpus} helps; pipe settings do not.",

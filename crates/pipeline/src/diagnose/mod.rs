@@ -52,7 +52,9 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
     let has_evidence = record.elapsed_ns >= MIN_ELAPSED_NS && record.samples >= MIN_SAMPLES;
     let choice = has_evidence.then(|| bottleneck::choose(&flow)).flatten();
     let (grave, slight): (Vec<FromIncident>, Vec<FromIncident>) =
-        incidents::findings(&flow, choice).into_iter().partition(|incident| incident.is_verdict);
+        incidents::findings(&flow, choice)
+            .into_iter()
+            .partition(|incident| incident.is_verdict);
 
     let mut findings: Vec<Finding> = Vec::new();
     let lost_ns = grave.iter().map(|incident| incident.lasted_ns).max();
@@ -62,8 +64,13 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
             None => findings.extend(what_held_it_back(&flow, choice)),
             Some(lost_ns) => {
                 let rest_ns = flow.span_ns - lost_ns as f64;
-                let told = findings.iter().filter_map(|finding| finding.stage).collect::<Vec<_>>();
+                let told = findings
+                    .iter()
+                    .filter_map(|finding| finding.stage)
+                    .collect::<Vec<_>>();
+                // A stage that merely waits now is what the incident is about.
                 let named = choice
+                    .filter(|c| flow.stages[c.top].running_ns > flow.stages[c.top].own_ns() / 2.0)
                     .filter(|c| !told.contains(&flow.stages[c.top].stage.stage))
                     .filter(|c| flow.stages[c.top].own_ns() >= REST_OF_THE_RUN * rest_ns);
                 let named = named.filter(|_| rest_ns > MIN_ELAPSED_NS as f64);
@@ -86,7 +93,11 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
 pub fn bound_ns(stages: &[StageRecord], cpus: u32) -> u64 {
     let serial_ns = stages.iter().map(flow::running_ns).fold(0.0, f64::max);
     let total_ns: f64 = stages.iter().map(|stage| stage.cpu_ns as f64).sum();
-    let shared_ns = if cpus > 0 { total_ns / f64::from(cpus) } else { 0.0 };
+    let shared_ns = if cpus > 0 {
+        total_ns / f64::from(cpus)
+    } else {
+        0.0
+    };
     words::whole(serial_ns.max(shared_ns))
 }
 
@@ -95,7 +106,11 @@ fn what_held_it_back(flow: &Flow<'_>, choice: Option<Choice>) -> Vec<Finding> {
     let starved = cpus::starved(flow);
     let turns = turns::worst(flow);
     let Some(choice) = choice else {
-        return starved.map(|s| s.finding).into_iter().chain(turns.map(|t| turns::finding(flow, &t))).collect();
+        return starved
+            .map(|s| s.finding)
+            .into_iter()
+            .chain(turns.map(|t| turns::finding(flow, &t)))
+            .collect();
     };
     let top = &flow.stages[choice.top];
     let holds_back = top.own_ns() >= HOLDS_BACK * flow.span_ns;
@@ -106,7 +121,9 @@ fn what_held_it_back(flow: &Flow<'_>, choice: Option<Choice>) -> Vec<Finding> {
     if let Some(starved) = starved.as_ref().filter(|s| s.by_itself && !runs_always) {
         return vec![starved.finding.clone()];
     }
-    if let Some(turns) = turns.filter(|_| !holds_back && (starved.is_none() || lost_to_turns_ns > top.runnable_ns)) {
+    if let Some(turns) =
+        turns.filter(|_| !holds_back && (starved.is_none() || lost_to_turns_ns > top.runnable_ns))
+    {
         let mut findings = vec![turns::finding(flow, &turns)];
         findings.extend(starved.map(|s| s.finding));
         return findings;

@@ -14,7 +14,10 @@ pub(super) fn time(ns: f64) -> String {
 }
 
 /// `value` as a whole number; nothing below zero.
-#[expect(clippy::cast_possible_truncation, reason = "a float that is too large becomes the largest integer")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a float that is too large becomes the largest integer"
+)]
 pub(super) fn whole(value: f64) -> u64 {
     value.round().max(0.0) as u64
 }
@@ -48,8 +51,13 @@ pub(super) fn size(bytes: u64) -> String {
 
 /// A command line as an argument of `fullbore run`; `'…'` when it is long or hard to quote.
 pub(super) fn pasted(command: &str) -> String {
-    let is_simple = command.chars().count() <= PASTED_CHARS && !command.contains(|c: char| c == '\'' || c.is_control());
-    if is_simple && !command.is_empty() { format!("'{command}'") } else { "'…'".to_owned() }
+    let is_simple = command.chars().count() <= PASTED_CHARS
+        && !command.contains(|c: char| c == '\'' || c.is_control());
+    if is_simple && !command.is_empty() {
+        format!("'{command}'")
+    } else {
+        "'…'".to_owned()
+    }
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -73,7 +81,11 @@ pub(super) enum Amounts {
 impl Amounts {
     /// The way that suits a stage which lived for `life_ns` of a run of `span_ns`.
     pub(super) fn of(life_ns: f64, span_ns: f64) -> Self {
-        if life_ns >= LIVED_THROUGHOUT * span_ns { Self::Percent { life_ns } } else { Self::Seconds { span_ns } }
+        if life_ns >= LIVED_THROUGHOUT * span_ns {
+            Self::Percent { life_ns }
+        } else {
+            Self::Seconds { span_ns }
+        }
     }
 
     /// `99 %`, or `for 3.42 s`.
