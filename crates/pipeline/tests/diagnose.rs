@@ -3,6 +3,7 @@
 //! A record says in `about` what the case is and in `verdict` what the first finding must be (`"bottleneck 2"`: kind,
 //! and stage or pipe; `null`: no finding); the wording is in the findings file, which `FULLBORE_BLESS=1` rewrites.
 //! Fields that a record leaves out have their defaults.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

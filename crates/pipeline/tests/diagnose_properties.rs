@@ -1,4 +1,5 @@
 //! Properties of `diagnose`: it never panics, and it finds the slowest stage of pipelines whose answer is known.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
 
@@ -190,6 +191,12 @@ proptest! {
     }
 }
 
+/// `percent` of the ten seconds that a steady chain lives.
+#[expect(clippy::cast_possible_truncation, reason = "a percentage")]
+fn ns(percent: f64) -> u64 {
+    (percent * 1e8) as u64
+}
+
 /// A chain of stages that work steadily: `work[i]` is the share of the time that stage `i` is busy.
 ///
 /// Stages before the slowest are blocked writing for the rest of the time, stages after it blocked reading;
@@ -227,7 +234,7 @@ fn steady_chain(work: &[f64], cause: Option<Cause>, noise: &[f64]) -> RunRecord 
             stage: u32::try_from(index).unwrap() + 1,
             command: format!("program{index} --fast"),
             life_ns: LIFE_NS,
-            cpu_ns: 100_000_000 * on_cpu as u64,
+            cpu_ns: ns(on_cpu),
             running_percent: on_cpu * 0.95,
             runnable_percent: on_cpu * 0.05,
             blocked_reading_percent: Some(reading),
@@ -288,7 +295,7 @@ proptest! {
             let busy = stage.running_percent + stage.runnable_percent;
             stage.running_percent = share * 97.0;
             stage.runnable_percent = busy - stage.running_percent;
-            stage.cpu_ns = 100_000_000 * (share * 97.0) as u64;
+            stage.cpu_ns = ns(share * 97.0);
         }
         let findings = diagnose(&record);
         prop_assert_eq!(findings[0].kind, FindingKind::CpuStarved, "{}", &findings[0].message);

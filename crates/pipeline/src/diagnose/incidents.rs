@@ -1,9 +1,9 @@
 //! States that stood for a while: deadlocks, ends that leaked, stalls.
 
 use crate::label::shorten;
-use crate::record::{Cause, Finding, FindingKind, Incident};
+use crate::record::{Cause, Finding, FindingKind, Incident, PipeRecord};
 
-use super::bottleneck::Choice;
+use super::choose::Choice;
 use super::evidence::Evidence;
 use super::flow::{Doing, Flow, StageFlow};
 use super::words::{list, percent, size, time};
@@ -170,6 +170,54 @@ fn deadlock(
         flow.stage_index(number)
             .map(|index| flow.stages[index].name.clone())
     };
+    let (clauses, full_pipe) = circle(flow, stages, pipes);
+    let names: Vec<String> = stages.iter().filter_map(|&number| known(number)).collect();
+    let who = match names.as_slice() {
+        [] => "Some stages waited for each other".to_owned(),
+        [only] => format!("{only} waited for itself"),
+        several => format!("{} waited for each other", list(several)),
+    };
+    let until = if to_the_end {
+        ", until the run ended"
+    } else {
+        ""
+    };
+    let why = if clauses.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", clauses.join("; "))
+    };
+    let stage = stages
+        .iter()
+        .copied()
+        .find(|&number| flow.stage_index(number).is_some());
+    let advice = deadlock_advice(flow, full_pipe, names.first());
+    Finding {
+        kind: FindingKind::Deadlock,
+        stage,
+        pipe: full_pipe
+            .map(|pipe| pipe.pipe)
+            .or_else(|| pipes.iter().copied().find(|&p| flow.pipe(p).is_some())),
+        message: format!("{who} for {}{until}{why}.", time(lasted_ns as f64)),
+        advice,
+        evidence: Evidence::default()
+            .number("lasted_ns", lasted_ns as f64)
+            .number("stages_count", stages.len() as f64)
+            .number("elapsed_ns", flow.record.elapsed_ns as f64)
+            .done(),
+    }
+}
+
+/// What each stage of the circle waits for, in words, and the first of the pipes that are full.
+fn circle<'a>(
+    flow: &Flow<'a>,
+    stages: &[u32],
+    pipes: &[u32],
+) -> (Vec<String>, Option<&'a PipeRecord>) {
+    let known = |number: u32| {
+        flow.stage_index(number)
+            .map(|index| flow.stages[index].name.clone())
+    };
     let mut clauses = Vec::new();
     let mut full_pipe = None;
     for (&stage, &pipe) in stages.iter().zip(pipes) {
@@ -193,27 +241,15 @@ fn deadlock(
             clauses.push(format!("{name} gets nothing from {}", other(&pipe.writers)));
         }
     }
-    let names: Vec<String> = stages.iter().filter_map(|&number| known(number)).collect();
-    let who = match names.as_slice() {
-        [] => "Some stages waited for each other".to_owned(),
-        [only] => format!("{only} waited for itself"),
-        several => format!("{} waited for each other", list(several)),
-    };
-    let until = if to_the_end {
-        ", until the run ended"
-    } else {
-        ""
-    };
-    let why = if clauses.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", clauses.join("; "))
-    };
-    let stage = stages
-        .iter()
-        .copied()
-        .find(|&number| flow.stage_index(number).is_some());
-    let advice = match full_pipe {
+    (clauses, full_pipe)
+}
+
+fn deadlock_advice(
+    flow: &Flow<'_>,
+    full_pipe: Option<&PipeRecord>,
+    first_name: Option<&String>,
+) -> String {
+    match full_pipe {
         Some(pipe) => {
             let wanted = flow
                 .record
@@ -235,22 +271,8 @@ fn deadlock(
         }
         None => format!(
             "Each waits for data that another may hold back in its buffer: try `stdbuf -oL {} …`.",
-            names.first().map_or("CMD", String::as_str)
+            first_name.map_or("CMD", String::as_str)
         ),
-    };
-    Finding {
-        kind: FindingKind::Deadlock,
-        stage,
-        pipe: full_pipe
-            .map(|pipe| pipe.pipe)
-            .or_else(|| pipes.iter().copied().find(|&p| flow.pipe(p).is_some())),
-        message: format!("{who} for {}{until}{why}.", time(lasted_ns as f64)),
-        advice,
-        evidence: Evidence::default()
-            .number("lasted_ns", lasted_ns as f64)
-            .number("stages_count", stages.len() as f64)
-            .number("elapsed_ns", flow.record.elapsed_ns as f64)
-            .done(),
     }
 }
 

@@ -9,8 +9,10 @@
 //!                                                      └─ quota       small_pipe
 //! ```
 
+mod advice;
 mod bottleneck;
 mod calls;
+mod choose;
 mod cpus;
 mod cures;
 mod evidence;
@@ -23,7 +25,7 @@ mod words;
 
 use crate::record::{Finding, RunRecord, StageRecord};
 
-use bottleneck::Choice;
+use choose::Choice;
 use flow::Flow;
 use incidents::FromIncident;
 
@@ -50,7 +52,7 @@ const REST_OF_THE_RUN: f64 = 0.7;
 pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
     let flow = Flow::of(record);
     let has_evidence = record.elapsed_ns >= MIN_ELAPSED_NS && record.samples >= MIN_SAMPLES;
-    let choice = has_evidence.then(|| bottleneck::choose(&flow)).flatten();
+    let choice = has_evidence.then(|| choose::choose(&flow)).flatten();
     let (grave, slight): (Vec<FromIncident>, Vec<FromIncident>) =
         incidents::findings(&flow, choice)
             .into_iter()
