@@ -38,7 +38,9 @@ pub fn shorten(text: &str, max_chars: usize) -> String {
     if whole.chars().count() <= max_chars {
         return whole;
     }
-    let Some(kept_chars) = max_chars.checked_sub(1) else { return String::new() };
+    let Some(kept_chars) = max_chars.checked_sub(1) else {
+        return String::new();
+    };
     let kept: String = whole.chars().take(kept_chars).collect();
     format!("{}…", kept.trim_end())
 }

@@ -9,8 +9,9 @@ pub(super) struct Evidence(BTreeMap<String, f64>);
 impl Evidence {
     /// Adds a number, rounded to a thousandth of its unit; what is not a number is left out.
     pub(super) fn number(mut self, name: &str, value: f64) -> Self {
-        if value.is_finite() {
-            self.0.insert(name.to_owned(), (value * 1000.0).round() / 1000.0);
+        let rounded = (value * 1000.0).round() / 1000.0;
+        if rounded.is_finite() {
+            self.0.insert(name.to_owned(), rounded);
         }
         self
     }

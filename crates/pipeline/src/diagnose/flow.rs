@@ -24,8 +24,6 @@ pub(super) enum Doing {
 pub(super) struct Neighbour {
     /// Index of the stage.
     pub(super) stage: usize,
-    /// Index of the pipe between the two.
-    pub(super) pipe: usize,
     /// How long the neighbour was blocked on that pipe.
     pub(super) waits_ns: f64,
 }
@@ -83,9 +81,17 @@ impl<'a> Flow<'a> {
             .map(|(index, name)| stage_flow(record, index, name))
             .collect();
         let longest_ns = stages.iter().map(|s| s.life_ns).fold(0.0, f64::max);
-        let elapsed_ns = if record.elapsed_ns > 0 { record.elapsed_ns as f64 } else { longest_ns };
+        let elapsed_ns = if record.elapsed_ns > 0 {
+            record.elapsed_ns as f64
+        } else {
+            longest_ns
+        };
         let span_ns = elapsed_ns - forget_common_stop(&mut stages);
-        Self { record, span_ns, stages }
+        Self {
+            record,
+            span_ns,
+            stages,
+        }
     }
 
     /// Index of the stage with this number.
@@ -101,7 +107,10 @@ impl<'a> Flow<'a> {
     /// What a pipe is called in a sentence: `the pipe from jq to sort`.
     pub(super) fn pipe_name(&self, pipe: &PipeRecord) -> String {
         let name = |numbers: &[u32]| {
-            numbers.iter().find_map(|&n| self.stage_index(n)).map(|index| self.stages[index].name.as_str())
+            numbers
+                .iter()
+                .find_map(|&n| self.stage_index(n))
+                .map(|index| self.stages[index].name.as_str())
         };
         match (name(&pipe.writers), name(&pipe.readers)) {
             (Some(writer), Some(reader)) => format!("the pipe from {writer} to {reader}"),
@@ -115,14 +124,23 @@ impl<'a> Flow<'a> {
 /// Takes out the time in which several stages were stopped together (Ctrl-Z): it is nobody's; returns its length.
 fn forget_common_stop(stages: &mut [StageFlow<'_>]) -> f64 {
     const STOPPED: Doing = Doing::Waiting(Cause::Stopped);
-    let stopped: Vec<f64> =
-        stages.iter().flat_map(|s| &s.own).filter(|(doing, _)| *doing == STOPPED).map(|(_, ns)| *ns).collect();
+    let stopped: Vec<f64> = stages
+        .iter()
+        .flat_map(|s| &s.own)
+        .filter(|(doing, _)| *doing == STOPPED)
+        .map(|(_, ns)| *ns)
+        .collect();
     if stopped.len() < 2 {
         return 0.0;
     }
     let common_ns = stopped.into_iter().fold(f64::INFINITY, f64::min);
-    for (_, ns) in stages.iter_mut().flat_map(|s| &mut s.own).filter(|(doing, _)| *doing == STOPPED) {
-        *ns -= common_ns;
+    for stage in stages {
+        for (_, ns) in stage.own.iter_mut().filter(|(doing, _)| *doing == STOPPED) {
+            *ns -= common_ns;
+            stage.life_ns = (stage.life_ns - common_ns).max(0.0);
+        }
+        stage.own.retain(|(_, ns)| *ns > 0.0);
+        stage.own.sort_by(|a, b| b.1.total_cmp(&a.1));
     }
     common_ns
 }
@@ -133,7 +151,11 @@ fn stage_index(record: &RunRecord, number: u32) -> Option<usize> {
 
 /// `percent` of `whole_ns`; what is not a percentage counts as none.
 pub(super) fn part_ns(percent: f64, whole_ns: f64) -> f64 {
-    if percent.is_finite() { percent.clamp(0.0, 100.0) / 100.0 * whole_ns } else { 0.0 }
+    if percent.is_finite() {
+        percent.clamp(0.0, 100.0) / 100.0 * whole_ns
+    } else {
+        0.0
+    }
 }
 
 /// How long the stage was on a CPU.
@@ -169,12 +191,15 @@ fn neighbours(
 ) -> Vec<Neighbour> {
     let number = record.stages[index].stage;
     let mut found = Vec::new();
-    for (pipe_index, pipe) in record.pipes.iter().enumerate() {
-        if !near(pipe).contains(&number) {
-            continue;
-        }
+    for pipe in record
+        .pipes
+        .iter()
+        .filter(|pipe| near(pipe).contains(&number))
+    {
         for &other in far(pipe).iter().filter(|&&other| other != number) {
-            let Some(stage) = stage_index(record, other) else { continue };
+            let Some(stage) = stage_index(record, other) else {
+                continue;
+            };
             let far_writes = pipe.writers.contains(&other);
             let there = &record.stages[stage];
             let (on_pipe, on_all) = if far_writes {
@@ -188,7 +213,7 @@ fn neighbours(
                 (None, Some(percent)) => part_ns(percent, life_ns),
                 (None, None) => 0.0,
             };
-            found.push(Neighbour { stage, pipe: pipe_index, waits_ns });
+            found.push(Neighbour { stage, waits_ns });
         }
     }
     found
@@ -197,35 +222,52 @@ fn neighbours(
 /// What the stage did while it did not wait for another stage.
 fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
     let (stage, life_ns) = (flow.stage, flow.life_ns);
-    let mut own = vec![(Doing::Running, flow.running_ns), (Doing::Runnable, flow.runnable_ns)];
-    // Time whose reason could not be seen counts as own only as far as neighbours waited for the stage.
-    let mut hidden_ns = 0.0;
-    let mut caused_ns = 0.0;
+    let mut own = vec![
+        (Doing::Running, flow.running_ns),
+        (Doing::Runnable, flow.runnable_ns),
+    ];
+    // Time whose reason could not be seen, or that may be another stage's fault, is own only as far as neighbours waited.
+    let (mut hidden_ns, mut fifo_ns, mut caused_ns) = (0.0, 0.0, 0.0);
     for (&cause, &percent) in &stage.blocked_other_causes {
         let ns = part_ns(percent, life_ns);
         caused_ns += ns;
-        if matches!(cause, Cause::Unknown | Cause::FifoPeer) {
-            hidden_ns += ns;
-        } else {
-            own.push((Doing::Waiting(cause), ns));
+        match cause {
+            Cause::Unknown => hidden_ns += ns,
+            Cause::FifoPeer => fifo_ns += ns,
+            _ => own.push((Doing::Waiting(cause), ns)),
         }
     }
     hidden_ns += (part_ns(stage.blocked_other_percent, life_ns) - caused_ns).max(0.0);
     for side in [Side::Reading, Side::Writing] {
-        let blocked = if side == Side::Reading { stage.blocked_reading_percent } else { stage.blocked_writing_percent };
+        let blocked = if side == Side::Reading {
+            stage.blocked_reading_percent
+        } else {
+            stage.blocked_writing_percent
+        };
         let blocked_ns = blocked.map_or(0.0, |percent| part_ns(percent, life_ns));
         let (outside_ns, inside_ns, unseen_ns) = split_pipe_waits(record, stage, side, blocked_ns);
-        let outside = if side == Side::Reading { Doing::ReadingOutside } else { Doing::WritingOutside };
+        let outside = if side == Side::Reading {
+            Doing::ReadingOutside
+        } else {
+            Doing::WritingOutside
+        };
         own.push((outside, outside_ns));
         own.push((Doing::Waiting(Cause::Child), inside_ns));
         hidden_ns += unseen_ns;
     }
     if stage.blocked_reading_percent.is_none() && stage.blocked_writing_percent.is_none() {
-        let seen_ns = flow.running_ns + flow.runnable_ns + part_ns(stage.blocked_other_percent, life_ns);
+        let seen_ns =
+            flow.running_ns + flow.runnable_ns + part_ns(stage.blocked_other_percent, life_ns);
         hidden_ns += (life_ns - seen_ns).max(0.0);
     }
     let known_ns: f64 = own.iter().map(|(_, ns)| ns).sum();
-    own.push((Doing::Waiting(Cause::Unknown), hidden_ns.min((flow.waited_for_ns() - known_ns).max(0.0))));
+    let unexplained_ns = (flow.waited_for_ns() - known_ns).max(0.0);
+    let fifo_ns = f64::min(fifo_ns, unexplained_ns);
+    own.push((Doing::Waiting(Cause::FifoPeer), fifo_ns));
+    own.push((
+        Doing::Waiting(Cause::Unknown),
+        hidden_ns.min(unexplained_ns - fifo_ns),
+    ));
     merged(own)
 }
 
@@ -236,12 +278,27 @@ enum Side {
 }
 
 /// Splits the waits of a stage on pipes into those on the outside, on its own processes, and on pipes nobody saw.
-fn split_pipe_waits(record: &RunRecord, stage: &StageRecord, side: Side, blocked_ns: f64) -> (f64, f64, f64) {
+fn split_pipe_waits(
+    record: &RunRecord,
+    stage: &StageRecord,
+    side: Side,
+    blocked_ns: f64,
+) -> (f64, f64, f64) {
     let (mut outside_ns, mut inside_ns, mut between_pipes, mut pipes) = (0.0, 0.0, 0, 0);
     for pipe in &record.pipes {
         let (near, far, is_outside, percent) = match side {
-            Side::Reading => (&pipe.readers, &pipe.writers, pipe.outside_writer, pipe.reader_blocked_percent),
-            Side::Writing => (&pipe.writers, &pipe.readers, pipe.outside_reader, pipe.writer_blocked_percent),
+            Side::Reading => (
+                &pipe.readers,
+                &pipe.writers,
+                pipe.outside_writer,
+                pipe.reader_blocked_percent,
+            ),
+            Side::Writing => (
+                &pipe.writers,
+                &pipe.readers,
+                pipe.outside_reader,
+                pipe.writer_blocked_percent,
+            ),
         };
         if !near.contains(&stage.stage) {
             continue;
@@ -263,7 +320,11 @@ fn split_pipe_waits(record: &RunRecord, stage: &StageRecord, side: Side, blocked
         return (blocked_ns, 0.0, 0.0);
     }
     let outside_ns = f64::min(outside_ns, blocked_ns);
-    (outside_ns, f64::min(inside_ns, blocked_ns - outside_ns), 0.0)
+    (
+        outside_ns,
+        f64::min(inside_ns, blocked_ns - outside_ns),
+        0.0,
+    )
 }
 
 /// Adds up equal activities and leaves out empty ones.

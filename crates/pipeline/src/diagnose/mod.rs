@@ -9,8 +9,10 @@
 //!                                                      └─ quota       small_pipe
 //! ```
 
+mod advice;
 mod bottleneck;
 mod calls;
+mod choose;
 mod cpus;
 mod cures;
 mod evidence;
@@ -23,7 +25,7 @@ mod words;
 
 use crate::record::{Finding, RunRecord, StageRecord};
 
-use bottleneck::Choice;
+use choose::Choice;
 use flow::Flow;
 use incidents::FromIncident;
 
@@ -40,7 +42,7 @@ const HOLDS_BACK: f64 = 0.85;
 const RUNS_ALWAYS: f64 = 0.95;
 
 /// Beside an incident, a stage is named only if it accounts for this share of what the incident left.
-const REST_OF_THE_RUN: f64 = 0.5;
+const REST_OF_THE_RUN: f64 = 0.7;
 
 /// What a run shows: the verdict first, then what else is worth knowing.
 ///
@@ -50,9 +52,11 @@ const REST_OF_THE_RUN: f64 = 0.5;
 pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
     let flow = Flow::of(record);
     let has_evidence = record.elapsed_ns >= MIN_ELAPSED_NS && record.samples >= MIN_SAMPLES;
-    let choice = has_evidence.then(|| bottleneck::choose(&flow)).flatten();
+    let choice = has_evidence.then(|| choose::choose(&flow)).flatten();
     let (grave, slight): (Vec<FromIncident>, Vec<FromIncident>) =
-        incidents::findings(&flow, choice).into_iter().partition(|incident| incident.is_verdict);
+        incidents::findings(&flow, choice)
+            .into_iter()
+            .partition(|incident| incident.is_verdict);
 
     let mut findings: Vec<Finding> = Vec::new();
     let lost_ns = grave.iter().map(|incident| incident.lasted_ns).max();
@@ -62,8 +66,17 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
             None => findings.extend(what_held_it_back(&flow, choice)),
             Some(lost_ns) => {
                 let rest_ns = flow.span_ns - lost_ns as f64;
-                let named = choice.filter(|c| rest_ns > 0.0 && flow.stages[c.top].own_ns() >= REST_OF_THE_RUN * rest_ns);
-                findings.extend(named.filter(|_| rest_ns > MIN_ELAPSED_NS as f64).map(|c| bottleneck::finding(&flow, c)));
+                let told = findings
+                    .iter()
+                    .filter_map(|finding| finding.stage)
+                    .collect::<Vec<_>>();
+                // A stage that merely waits now is what the incident is about.
+                let named = choice
+                    .filter(|c| flow.stages[c.top].running_ns > flow.stages[c.top].own_ns() / 2.0)
+                    .filter(|c| !told.contains(&flow.stages[c.top].stage.stage))
+                    .filter(|c| flow.stages[c.top].own_ns() >= REST_OF_THE_RUN * rest_ns);
+                let named = named.filter(|_| rest_ns > MIN_ELAPSED_NS as f64);
+                findings.extend(named.map(|c| bottleneck::finding(&flow, c)));
             }
         }
         findings.extend(calls::findings(&flow, choice.map(|c| c.top)));
@@ -82,7 +95,11 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
 pub fn bound_ns(stages: &[StageRecord], cpus: u32) -> u64 {
     let serial_ns = stages.iter().map(flow::running_ns).fold(0.0, f64::max);
     let total_ns: f64 = stages.iter().map(|stage| stage.cpu_ns as f64).sum();
-    let shared_ns = if cpus > 0 { total_ns / f64::from(cpus) } else { 0.0 };
+    let shared_ns = if cpus > 0 {
+        total_ns / f64::from(cpus)
+    } else {
+        0.0
+    };
     words::whole(serial_ns.max(shared_ns))
 }
 
@@ -91,7 +108,11 @@ fn what_held_it_back(flow: &Flow<'_>, choice: Option<Choice>) -> Vec<Finding> {
     let starved = cpus::starved(flow);
     let turns = turns::worst(flow);
     let Some(choice) = choice else {
-        return starved.map(|s| s.finding).into_iter().chain(turns.map(|t| turns::finding(flow, &t))).collect();
+        return starved
+            .map(|s| s.finding)
+            .into_iter()
+            .chain(turns.map(|t| turns::finding(flow, &t)))
+            .collect();
     };
     let top = &flow.stages[choice.top];
     let holds_back = top.own_ns() >= HOLDS_BACK * flow.span_ns;
@@ -102,7 +123,9 @@ fn what_held_it_back(flow: &Flow<'_>, choice: Option<Choice>) -> Vec<Finding> {
     if let Some(starved) = starved.as_ref().filter(|s| s.by_itself && !runs_always) {
         return vec![starved.finding.clone()];
     }
-    if let Some(turns) = turns.filter(|_| !holds_back && (starved.is_none() || lost_to_turns_ns > top.runnable_ns)) {
+    if let Some(turns) =
+        turns.filter(|_| !holds_back && (starved.is_none() || lost_to_turns_ns > top.runnable_ns))
+    {
         let mut findings = vec![turns::finding(flow, &turns)];
         findings.extend(starved.map(|s| s.finding));
         return findings;

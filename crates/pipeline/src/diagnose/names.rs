@@ -13,7 +13,7 @@ const PROGRAM_NAME_CHARS: usize = 32;
 const COMPOUND: [&str; 8] = ["while", "until", "for", "if", "case", "select", "[[", "{"];
 
 /// Programs that only start another one, with their options that take a value in the next word.
-const WRAPPERS: [(&str, &[&str]); 10] = [
+const WRAPPERS: [(&str, &[&str]); 11] = [
     ("env", &["-u", "-C"]),
     ("nice", &["-n"]),
     ("nohup", &[]),
@@ -23,6 +23,12 @@ const WRAPPERS: [(&str, &[&str]); 10] = [
     ("command", &[]),
     ("builtin", &[]),
     ("setsid", &[]),
+    (
+        "sudo",
+        &[
+            "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T",
+        ],
+    ),
     ("timeout", &["-k", "-s"]),
 ];
 
@@ -42,11 +48,18 @@ pub(super) struct Command {
 impl Command {
     /// Reads a command line as text.
     pub(super) fn parse(text: &str) -> Self {
-        let words: Vec<String> = text.split_whitespace().map(|w| w.trim_matches(['\'', '"']).to_owned()).collect();
+        let words: Vec<String> = text
+            .split_whitespace()
+            .map(|w| w.trim_matches(['\'', '"']).to_owned())
+            .collect();
         let start = program_index(&words);
         let first = words.get(start).map_or("", String::as_str);
         let is_compound = COMPOUND.contains(&first) || first.starts_with('(');
-        let base = first.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let base = first
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
         let base = base.trim_start_matches('-');
         Self {
             program: shorten(base, PROGRAM_NAME_CHARS),
@@ -58,24 +71,32 @@ impl Command {
 
     /// It is one of the shells.
     pub(super) fn is_shell(&self) -> bool {
-        self.is_compound || ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "busybox"].contains(&self.program.as_str())
+        self.is_compound
+            || ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "busybox"]
+                .contains(&self.program.as_str())
     }
 
     /// One of its arguments is exactly one of `options`.
     pub(super) fn has(&self, options: &[&str]) -> bool {
-        self.arguments.iter().any(|argument| options.contains(&argument.as_str()))
+        self.arguments
+            .iter()
+            .any(|argument| options.contains(&argument.as_str()))
     }
 
     /// One of its arguments contains `text`.
     pub(super) fn mentions(&self, text: &str) -> bool {
-        self.arguments.iter().any(|argument| argument.contains(text))
+        self.arguments
+            .iter()
+            .any(|argument| argument.contains(text))
     }
 
     /// A group of short options such as `-nu` before the first operand contains `letter`.
     pub(super) fn has_short(&self, letter: char) -> bool {
         self.arguments
             .iter()
-            .take_while(|argument| argument.starts_with('-') && *argument != "-" && *argument != "--")
+            .take_while(|argument| {
+                argument.starts_with('-') && *argument != "-" && *argument != "--"
+            })
             .any(|argument| !argument.starts_with("--") && argument.contains(letter))
     }
 }
@@ -90,7 +111,9 @@ fn program_index(words: &[String]) -> usize {
         let wrapper = WRAPPERS.iter().find(|(name, _)| *name == base);
         let is_option = word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit());
         match (wrapper, values_of_wrapper) {
-            (Some((_, with_value)), _) => (values_of_wrapper, last_wrapper) = (Some(*with_value), index),
+            (Some((_, with_value)), _) => {
+                (values_of_wrapper, last_wrapper) = (Some(*with_value), index)
+            }
             _ if word == "!" || is_assignment(word) => {}
             (None, Some(with_value)) if with_value.contains(&word.as_str()) => index += 1,
             (None, Some(_)) if is_option => {}
@@ -117,7 +140,11 @@ pub(super) fn stage_names(stages: &[StageRecord]) -> Vec<String> {
         .zip(stages)
         .map(|(name, stage)| {
             let is_shared = short.iter().filter(|other| *other == name).count() > 1;
-            if is_shared { format!("{name} (stage {})", stage.stage) } else { name.clone() }
+            if is_shared {
+                format!("{name} (stage {})", stage.stage)
+            } else {
+                name.clone()
+            }
         })
         .collect()
 }
@@ -127,7 +154,11 @@ fn short_name(stage: &StageRecord) -> String {
     if command.is_compound {
         return format!("`{}`", shorten(&stage.command, COMPOUND_NAME_CHARS));
     }
-    if command.program.is_empty() { format!("stage {}", stage.stage) } else { command.program }
+    if command.program.is_empty() {
+        format!("stage {}", stage.stage)
+    } else {
+        command.program
+    }
 }
 
 #[cfg(test)]
@@ -135,7 +166,11 @@ mod tests {
     use super::*;
 
     fn name_of(command: &str) -> String {
-        short_name(&StageRecord { stage: 3, command: command.to_owned(), ..StageRecord::default() })
+        short_name(&StageRecord {
+            stage: 3,
+            command: command.to_owned(),
+            ..StageRecord::default()
+        })
     }
 
     #[test]
@@ -147,9 +182,13 @@ mod tests {
             ("env -u X A=1 nice -n 5 gzip -9", "gzip"),
             ("stdbuf -oL grep x", "grep"),
             ("timeout -k 5 10s curl x", "curl"),
+            ("sudo -u bob ./filter", "filter"),
             ("env", "env"),
             ("-bash", "bash"),
-            ("while read -r line; do echo $line; done", "`while read -r line; do…`"),
+            (
+                "while read -r line; do echo $line; done",
+                "`while read -r line; do…`",
+            ),
             ("(a; b)", "`(a; b)`"),
             ("", "stage 3"),
         ] {
@@ -159,7 +198,11 @@ mod tests {
 
     #[test]
     fn names_shared_by_two_stages_are_numbered() {
-        let stage = |stage, command: &str| StageRecord { stage, command: command.into(), ..StageRecord::default() };
+        let stage = |stage, command: &str| StageRecord {
+            stage,
+            command: command.into(),
+            ..StageRecord::default()
+        };
         let names = stage_names(&[stage(1, "jq .a"), stage(2, "sort"), stage(3, "jq .b")]);
         assert_eq!(names, ["jq (stage 1)", "sort", "jq (stage 3)"]);
     }

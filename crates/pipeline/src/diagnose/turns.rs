@@ -7,7 +7,7 @@ use crate::record::{Finding, FindingKind, Outcome, PipeRecord, StageTimeline};
 use super::evidence::Evidence;
 use super::flow::{Flow, part_ns};
 use super::names::Command;
-use super::words::size;
+use super::words::{pasted, size};
 
 /// Each side must be blocked this share of the pipe's life.
 const BOTH_BLOCKED_PERCENT: f64 = 15.0;
@@ -33,6 +33,9 @@ const WAITS_IN_STEP_PERCENT: f64 = 20.0;
 /// A size that absorbs most bursts and still fits the caches.
 const SUGGESTED_BYTES: u64 = 1 << 20;
 
+/// What Linux grants one user unless told otherwise, in pages. Source: pipe(7), /proc/sys/fs/pipe-user-pages-soft.
+const QUOTA_PAGES: u64 = 16_384;
+
 /// Programs that read everything before they write anything: waits on both of their sides are phases, not turns.
 const READ_ALL_FIRST: [&str; 6] = ["sort", "tac", "shuf", "sponge", "tsort", "column"];
 
@@ -48,8 +51,17 @@ pub(super) fn worst<'a>(flow: &Flow<'a>) -> Option<Turns<'a>> {
     if flow.record.host.cpus == 1 {
         return None;
     }
-    let lost = |t: &Turns<'_>| part_ns(t.writer_percent.min(t.reader_percent), t.pipe.life_ns as f64);
-    flow.record.pipes.iter().filter_map(|pipe| turns_on(flow, pipe)).max_by(|a, b| lost(a).total_cmp(&lost(b)))
+    let lost = |t: &Turns<'_>| {
+        part_ns(
+            t.writer_percent.min(t.reader_percent),
+            t.pipe.life_ns as f64,
+        )
+    };
+    flow.record
+        .pipes
+        .iter()
+        .filter_map(|pipe| turns_on(flow, pipe))
+        .max_by(|a, b| lost(a).total_cmp(&lost(b)))
 }
 
 fn turns_on<'a>(flow: &Flow<'a>, pipe: &'a PipeRecord) -> Option<Turns<'a>> {
@@ -69,13 +81,21 @@ fn turns_on<'a>(flow: &Flow<'a>, pipe: &'a PipeRecord) -> Option<Turns<'a>> {
         _ => (pipe.writer_blocked_percent?, pipe.reader_blocked_percent?),
     };
     let smaller = writer_percent.min(reader_percent);
-    let overlaps = flow.record.overlap_percent.is_some_and(|percent| percent >= LOW_OVERLAP_PERCENT);
+    let overlaps = flow
+        .record
+        .overlap_percent
+        .is_some_and(|percent| percent >= LOW_OVERLAP_PERCENT);
     let is_rhythm = match &rhythm {
         Some(rhythm) => rhythm.is_in_turns(),
         None => !reads_all_first(flow, writer) && !reads_all_first(flow, reader),
     };
-    let both_wait = smaller >= BOTH_BLOCKED_PERCENT && (!overlaps || smaller >= SURELY_BLOCKED_PERCENT);
-    (both_wait && is_rhythm).then_some(Turns { pipe, writer_percent, reader_percent })
+    let both_wait =
+        smaller >= BOTH_BLOCKED_PERCENT && (!overlaps || smaller >= SURELY_BLOCKED_PERCENT);
+    (both_wait && is_rhythm).then_some(Turns {
+        pipe,
+        writer_percent,
+        reader_percent,
+    })
 }
 
 /// The first writer and the first reader, when they are two stages.
@@ -105,17 +125,30 @@ impl Rhythm {
     /// Looks at the steps that lie between `from_ns` and `to_ns`; `None` when there are too few.
     fn of(flow: &Flow<'_>, writer: u32, reader: u32, from_ns: u64, to_ns: u64) -> Option<Self> {
         let timeline = &flow.record.timeline;
-        let of_stage = |number| timeline.stages.iter().find(|stage: &&StageTimeline| stage.stage == number);
-        let (writer, reader) = (&of_stage(writer)?.blocked_writing, &of_stage(reader)?.blocked_reading);
+        let of_stage = |number| {
+            timeline
+                .stages
+                .iter()
+                .find(|stage: &&StageTimeline| stage.stage == number)
+        };
+        let (writer, reader) = (
+            &of_stage(writer)?.blocked_writing,
+            &of_stage(reader)?.blocked_reading,
+        );
         let (mut steps, mut changes, mut last_side) = (0, 0, None);
         let (mut writer_sum, mut reader_sum, mut same_sum) = (0.0, 0.0, 0.0);
         for (index, (&writing, &reading)) in writer.iter().zip(reader).enumerate() {
             let step = u64::try_from(index).ok()?;
-            let start_ns = timeline.start_ns.saturating_add(step.saturating_mul(timeline.step_ns));
+            let start_ns = timeline
+                .start_ns
+                .saturating_add(step.saturating_mul(timeline.step_ns));
             if start_ns < from_ns || start_ns.saturating_add(timeline.step_ns) > to_ns {
                 continue;
             }
-            let (writing, reading) = (part_ns(f64::from(writing), 100.0), part_ns(f64::from(reading), 100.0));
+            let (writing, reading) = (
+                part_ns(f64::from(writing), 100.0),
+                part_ns(f64::from(reading), 100.0),
+            );
             steps += 1;
             writer_sum += writing;
             reader_sum += reading;
@@ -130,7 +163,11 @@ impl Rhythm {
         (steps >= MIN_STEPS).then(|| Self {
             writer_percent: writer_sum / steps as f64,
             reader_percent: reader_sum / steps as f64,
-            same_steps_share: if smaller_sum > 0.0 { same_sum / smaller_sum } else { 0.0 },
+            same_steps_share: if smaller_sum > 0.0 {
+                same_sum / smaller_sum
+            } else {
+                0.0
+            },
             changes,
         })
     }
@@ -142,7 +179,12 @@ impl Rhythm {
 
 /// How much both sides of `pipe` waited before its capacity was first changed and after it was last changed,
 /// in percent of the time; `None` when the timeline does not tell, or nothing was gained.
-pub(super) fn gain_of_tuning(flow: &Flow<'_>, pipe: &PipeRecord, first_ns: u64, last_ns: u64) -> Option<(f64, f64)> {
+pub(super) fn gain_of_tuning(
+    flow: &Flow<'_>,
+    pipe: &PipeRecord,
+    first_ns: u64,
+    last_ns: u64,
+) -> Option<(f64, f64)> {
     let (writer, reader) = sides(pipe)?;
     let before = Rhythm::of(flow, writer, reader, 0, first_ns)?;
     let after = Rhythm::of(flow, writer, reader, last_ns, u64::MAX)?;
@@ -154,14 +196,22 @@ pub(super) fn gain_of_tuning(flow: &Flow<'_>, pipe: &PipeRecord, first_ns: u64, 
 pub(super) fn finding(flow: &Flow<'_>, turns: &Turns<'_>) -> Finding {
     let pipe = turns.pipe;
     let name = |numbers: &[u32]| {
-        numbers.iter().find_map(|&n| flow.stage_index(n)).map_or_else(String::new, |i| flow.stages[i].name.clone())
+        numbers
+            .iter()
+            .find_map(|&n| flow.stage_index(n))
+            .map_or_else(String::new, |i| flow.stages[i].name.clone())
     };
-    let (writer, reader) = sides(pipe).map_or_else(Default::default, |(w, r)| (name(&[w]), name(&[r])));
-    let capacity = pipe.capacity_bytes.map_or_else(|| "unknown size".to_owned(), |b| Bytes(b).to_string());
+    let (writer, reader) =
+        sides(pipe).map_or_else(Default::default, |(w, r)| (name(&[w]), name(&[r])));
+    let capacity = pipe
+        .capacity_bytes
+        .map_or_else(|| "unknown size".to_owned(), |b| Bytes(b).to_string());
     let overlap = flow.record.overlap_percent.filter(|p| p.is_finite());
-    let overlap_text = overlap.map_or_else(String::new, |percent| {
-        format!(", and stages run at the same time only {percent:.0} % of the time")
-    });
+    let overlap_text = overlap
+        .filter(|&p| p < LOW_OVERLAP_PERCENT)
+        .map_or_else(String::new, |percent| {
+            format!(", and stages run at the same time only {percent:.0} % of the time")
+        });
     let message = format!(
         "{writer} and {reader} take turns: the pipe between them ({capacity}) is full for {writer} {:.0} % and empty for {reader} {:.0} % of the time{overlap_text}.",
         turns.writer_percent, turns.reader_percent
@@ -186,18 +236,37 @@ pub(super) fn finding(flow: &Flow<'_>, turns: &Turns<'_>) -> Finding {
 fn advice(flow: &Flow<'_>, pipe: &PipeRecord, writer: &str, reader: &str) -> String {
     let host = &flow.record.host;
     let capacity = pipe.capacity_bytes.unwrap_or(0);
-    let wanted = host.pipe_max_bytes.map_or(SUGGESTED_BYTES, |max| max.min(SUGGESTED_BYTES));
-    let tried = flow.record.tuning.iter().filter(|t| t.pipe == pipe.pipe).max_by_key(|t| t.at_ns);
-    let relay = format!("put `mbuffer -q -m 64M` between them: `{writer} … | mbuffer -q -m 64M | {reader} …`");
+    let wanted = host
+        .pipe_max_bytes
+        .map_or(SUGGESTED_BYTES, |max| max.min(SUGGESTED_BYTES));
+    let tried = flow
+        .record
+        .tuning
+        .iter()
+        .filter(|t| t.pipe == pipe.pipe)
+        .max_by_key(|t| t.at_ns);
+    let relay = format!(
+        "put `mbuffer -q -m 64M` between them: `{writer} … | mbuffer -q -m 64M | {reader} …`"
+    );
     match tried {
         Some(t) if t.outcome == Outcome::Refused => {
-            format!("Linux refused a larger pipe: {}, or {relay}.", more_allowed(host))
+            let remedy = if host.pipe_max_bytes.is_some_and(|max| t.to_bytes > max) {
+                more_allowed(host)
+            } else {
+                more_quota(host)
+            };
+            format!("Linux refused a larger pipe: {remedy}, or {relay}.")
         }
         Some(t) if t.outcome == Outcome::Reverted => {
             format!("A pipe of {} did not help: {relay}.", Bytes(t.to_bytes))
         }
         _ if capacity < wanted => {
-            format!("Give the pipe {}: `fullbore run --pipe-size {} '…'`.", Bytes(wanted), size(wanted))
+            let line = pasted(&flow.record.command);
+            format!(
+                "Give the pipe {}: `fullbore run --pipe-size {} {line}`.",
+                Bytes(wanted),
+                size(wanted)
+            )
         }
         _ => format!(
             "The pipe is as large as an unprivileged user may make it: {}, or {relay}.",
@@ -206,7 +275,21 @@ fn advice(flow: &Flow<'_>, pipe: &PipeRecord, writer: &str, reader: &str) -> Str
     }
 }
 
+fn more_quota(host: &Host) -> String {
+    let pages = host
+        .pipe_user_pages_soft
+        .filter(|&pages| pages > 0)
+        .unwrap_or(QUOTA_PAGES);
+    format!(
+        "raise what one user may hold in pipes with `sudo sysctl fs.pipe-user-pages-soft={}`",
+        pages.saturating_mul(4)
+    )
+}
+
 fn more_allowed(host: &Host) -> String {
     let now = host.pipe_max_bytes.unwrap_or(SUGGESTED_BYTES);
-    format!("allow more with `sudo sysctl fs.pipe-max-size={}`", now.max(SUGGESTED_BYTES).saturating_mul(16))
+    format!(
+        "allow more with `sudo sysctl fs.pipe-max-size={}`",
+        now.max(SUGGESTED_BYTES).saturating_mul(16)
+    )
 }

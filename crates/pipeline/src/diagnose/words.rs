@@ -5,13 +5,19 @@ use fullbore_measure::{Share, seconds};
 /// A stage that lived for this share of the run is described in percent of its life, a shorter one in seconds.
 const LIVED_THROUGHOUT: f64 = 0.9;
 
+/// Longest command line that is repeated in an advice.
+const PASTED_CHARS: usize = 80;
+
 /// Nanoseconds as text: `3.42 s`.
 pub(super) fn time(ns: f64) -> String {
     seconds(whole(ns))
 }
 
 /// `value` as a whole number; nothing below zero.
-#[expect(clippy::cast_possible_truncation, reason = "a float that is too large becomes the largest integer")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a float that is too large becomes the largest integer"
+)]
 pub(super) fn whole(value: f64) -> u64 {
     value.round().max(0.0) as u64
 }
@@ -43,6 +49,17 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
+/// A command line as an argument of `fullbore run`; `'…'` when it is long or hard to quote.
+pub(super) fn pasted(command: &str) -> String {
+    let is_simple = command.chars().count() <= PASTED_CHARS
+        && !command.contains(|c: char| c == '\'' || c.is_control());
+    if is_simple && !command.is_empty() {
+        format!("'{command}'")
+    } else {
+        "'…'".to_owned()
+    }
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub(super) fn list(items: &[String]) -> String {
     match items {
@@ -64,7 +81,11 @@ pub(super) enum Amounts {
 impl Amounts {
     /// The way that suits a stage which lived for `life_ns` of a run of `span_ns`.
     pub(super) fn of(life_ns: f64, span_ns: f64) -> Self {
-        if life_ns >= LIVED_THROUGHOUT * span_ns { Self::Percent { life_ns } } else { Self::Seconds { span_ns } }
+        if life_ns >= LIVED_THROUGHOUT * span_ns {
+            Self::Percent { life_ns }
+        } else {
+            Self::Seconds { span_ns }
+        }
     }
 
     /// `99 %`, or `for 3.42 s`.

@@ -53,7 +53,12 @@ struct List {
 
 impl Scanner {
     pub(super) fn new(line: &str) -> Self {
-        Self { text: line.chars().collect(), at: 0, here_documents: Vec::new(), depth: 0 }
+        Self {
+            text: line.chars().collect(),
+            at: 0,
+            here_documents: Vec::new(),
+            depth: 0,
+        }
     }
 
     /// Reads the whole line.
@@ -67,7 +72,9 @@ impl Scanner {
     }
 
     pub(super) fn follows(&self, what: &str) -> bool {
-        what.chars().enumerate().all(|(ahead, c)| self.peek(ahead) == Some(c))
+        what.chars()
+            .enumerate()
+            .all(|(ahead, c)| self.peek(ahead) == Some(c))
     }
 
     pub(super) fn skip_blanks(&mut self) {
@@ -199,8 +206,12 @@ impl Scanner {
     }
 
     fn semicolon(&mut self, list: &mut List) -> Option<()> {
-        let ends_case_branch = [";;&", ";;", ";&"].into_iter().find(|end| self.follows(end));
-        let Some(end) = ends_case_branch else { return self.operator(list, 1, Expect::Command) };
+        let ends_case_branch = [";;&", ";;", ";&"]
+            .into_iter()
+            .find(|end| self.follows(end));
+        let Some(end) = ends_case_branch else {
+            return self.operator(list, 1, Expect::Command);
+        };
         if list.open.last() != Some(&Open::Case) || list.expect == Expect::Operand {
             return None;
         }
@@ -284,7 +295,9 @@ impl Scanner {
     fn word_of(&mut self, list: &mut List) -> Option<()> {
         let word = self.word()?;
         let is_descriptor = matches!(self.peek(0), Some('<' | '>'))
-            && word.as_deref().is_some_and(|w| w.chars().all(|c| c.is_ascii_digit()));
+            && word
+                .as_deref()
+                .is_some_and(|w| w.chars().all(|c| c.is_ascii_digit()));
         if is_descriptor {
             return self.redirection_of(list);
         }
@@ -305,7 +318,10 @@ impl Scanner {
     }
 
     /// Handles a word that continues or closes a compound command; the outer `None`: it is another word.
-    #[expect(clippy::option_option, reason = "'not such a word' and 'such a word in a wrong place' differ")]
+    #[expect(
+        clippy::option_option,
+        reason = "'not such a word' and 'such a word in a wrong place' differ"
+    )]
     fn closing_word(&self, word: &str, list: &mut List) -> Option<Option<()>> {
         let (wanted, replacement) = match word {
             "}" => (Open::Brace, None),
@@ -320,7 +336,11 @@ impl Scanner {
             return Some(None);
         }
         list.open.extend(replacement);
-        list.expect = if replacement.is_some() { Expect::Operand } else { Expect::AfterCompound };
+        list.expect = if replacement.is_some() {
+            Expect::Operand
+        } else {
+            Expect::AfterCompound
+        };
         Some(Some(()))
     }
 
@@ -352,7 +372,8 @@ impl Scanner {
                 self.conditional()?;
                 list.expect = Expect::AfterCompound;
             }
-            "}" | "fi" | "done" | "esac" | "then" | "elif" | "else" | "do" | "in" | "function" | "coproc" => {
+            "}" | "fi" | "done" | "esac" | "then" | "elif" | "else" | "do" | "in" | "function"
+            | "coproc" => {
                 return None;
             }
             _ => {

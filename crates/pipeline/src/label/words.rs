@@ -13,7 +13,10 @@ fn ends_word(c: char) -> bool {
 
 impl Scanner {
     /// Reads one word; the inner `None` means that some of it was quoted or expanded.
-    #[expect(clippy::option_option, reason = "'a word that is not plain' and 'not a word' differ")]
+    #[expect(
+        clippy::option_option,
+        reason = "'a word that is not plain' and 'not a word' differ"
+    )]
     pub(super) fn word(&mut self) -> Option<Option<String>> {
         let start = self.at;
         let mut is_plain = true;
@@ -252,9 +255,12 @@ impl Scanner {
 
     /// Reads a redirection with its target; the position is on `<`, `>` or `&>`.
     pub(super) fn redirection(&mut self) -> Option<()> {
-        const OPERATORS: [&str; 12] =
-            ["<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">&", ">|", ">"];
-        let operator = OPERATORS.into_iter().find(|operator| self.follows(operator))?;
+        const OPERATORS: [&str; 12] = [
+            "<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">&", ">|", ">",
+        ];
+        let operator = OPERATORS
+            .into_iter()
+            .find(|operator| self.follows(operator))?;
         self.at += operator.len();
         self.skip_blanks();
         let start = self.at;
@@ -265,9 +271,14 @@ impl Scanner {
             }
         }
         if operator == "<<" || operator == "<<-" {
-            let delimiter: String =
-                self.text[start..self.at].iter().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
-            self.here_documents.push(HereDocument { delimiter, is_indented: operator == "<<-" });
+            let delimiter: String = self.text[start..self.at]
+                .iter()
+                .filter(|c| !matches!(c, '\'' | '"' | '\\'))
+                .collect();
+            self.here_documents.push(HereDocument {
+                delimiter,
+                is_indented: operator == "<<-",
+            });
         }
         Some(())
     }
@@ -283,7 +294,11 @@ impl Scanner {
                 let length = rest.iter().position(|&c| c == '\n').unwrap_or(rest.len());
                 let line: String = rest[..length].iter().collect();
                 self.at = (self.at + length + 1).min(self.text.len());
-                let line = if document.is_indented { line.trim_start_matches('\t') } else { &line };
+                let line = if document.is_indented {
+                    line.trim_start_matches('\t')
+                } else {
+                    &line
+                };
                 if line == document.delimiter {
                     break;
                 }
