@@ -135,7 +135,7 @@ fn a_browser_shows_every_page_without_network_overflow_or_errors() {
 
 /// A page that holds the page in a frame of `width` pixels and repeats what its probe found.
 fn frame(inner: &Path, width: u32) -> String {
-    let page = std::fs::read_to_string(inner).unwrap();
+    let page = std::fs::read_to_string(inner).expect("the page was written");
     let source = page.replace('&', "&amp;").replace('"', "&quot;");
     format!(
         "<!DOCTYPE html><body style=\"margin:0\"><p id=\"found\"></p>\
