@@ -201,3 +201,22 @@ fn a_record_survives_json() {
         );
     }
 }
+
+#[test]
+fn the_summary_says_once_how_long_it_took_and_could_have_taken() {
+    for (name, record) in samples::all() {
+        let text = summary(&record, Style::plain(200));
+        assert_eq!(
+            text.matches(&fullbore_measure::seconds(record.elapsed_ns))
+                .count(),
+            1,
+            "{name}:\n{text}"
+        );
+        let best = usize::from(record.bound_ns > 0);
+        assert_eq!(
+            text.matches("best possible time").count(),
+            best,
+            "{name}:\n{text}"
+        );
+    }
+}

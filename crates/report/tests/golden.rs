@@ -13,7 +13,7 @@ fn expect(file: &str, actual: &str) {
         .join("tests/golden")
         .join(file);
     if std::env::var_os("FULLBORE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(&path, actual).unwrap();
+        std::fs::write(&path, actual).expect("the golden file can be written");
         return;
     }
     let expected = std::fs::read_to_string(&path)

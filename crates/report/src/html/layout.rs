@@ -54,6 +54,8 @@ pub(super) struct Grid {
     pub(super) gap: f64,
     /// Distance between boxes one over the other.
     pub(super) row_gap: f64,
+    /// Letters of a command for which a box has room.
+    pub(super) letters: usize,
     /// Whether boxes are small and arrows go without numbers.
     pub(super) is_compact: bool,
 }
@@ -89,6 +91,9 @@ pub(super) enum Route {
 
 /// Room above the first row, for labels on top of boxes.
 const TOP: f64 = 34.0;
+
+/// Height of a box for something outside the pipeline.
+pub(super) const OUTSIDE_HEIGHT: f64 = 34.0;
 
 /// More boxes than this in one step of the flow are spread over several columns.
 const STACK: usize = 5;
@@ -164,10 +169,21 @@ impl Layout {
             .iter()
             .map(|members| height_of(members.len()))
             .fold(0.0, f64::max);
+        // Outside boxes are low; a row of nothing else closes up around their middle.
+        let is_outside = |place: &usize| self.places[*place].node == Node::Outside;
+        let is_low = !cells.is_empty()
+            && cells
+                .iter()
+                .all(|members| members.len() == 1 && members.iter().all(is_outside));
+        let spare = if is_low && !grid.is_compact {
+            grid.box_height - OUTSIDE_HEIGHT
+        } else {
+            0.0
+        };
         let margin =
             (grid.width - grid.columns as f64 * (grid.box_width + grid.gap) + grid.gap) / 2.0;
         for (column, members) in cells.iter().enumerate() {
-            let mut y = top + (tallest - height_of(members.len())) / 2.0;
+            let mut y = top + (tallest - spare - height_of(members.len())) / 2.0;
             for member in members {
                 let place = &mut self.places[*member];
                 place.x = margin + column as f64 * (grid.box_width + grid.gap);
@@ -176,7 +192,7 @@ impl Layout {
                 y += grid.box_height + stack_gap;
             }
         }
-        top + tallest + grid.row_gap
+        top + tallest - spare + grid.row_gap
     }
 
     /// The boxes in the order they are set: one cell a step of the flow, pipelines one after the other.
@@ -269,6 +285,24 @@ fn graph(record: &RunRecord) -> (Vec<Place>, Vec<Arrow>) {
         sinks.insert(position, nodes.len());
         nodes.push(Node::Outside);
     }
+    let arrows = arrows(record, &stages, &sources, &sinks);
+    let place = |node| Place {
+        node,
+        x: 0.0,
+        y: 0.0,
+        column: 0,
+        row: 0,
+    };
+    (nodes.into_iter().map(place).collect(), arrows)
+}
+
+/// The arrows of all pipes, given the boxes of stages by number and of what is outside by pipe.
+fn arrows(
+    record: &RunRecord,
+    stages: &BTreeMap<u32, usize>,
+    sources: &BTreeMap<usize, usize>,
+    sinks: &BTreeMap<usize, usize>,
+) -> Vec<Arrow> {
     let mut arrows = Vec::new();
     for (position, pipe) in record.pipes.iter().enumerate() {
         let ends = |numbers: &[u32], outside: Option<&usize>| -> BTreeSet<usize> {
@@ -297,14 +331,7 @@ fn graph(record: &RunRecord) -> (Vec<Place>, Vec<Arrow>) {
             }
         }
     }
-    let place = |node| Place {
-        node,
-        x: 0.0,
-        y: 0.0,
-        column: 0,
-        row: 0,
-    };
-    (nodes.into_iter().map(place).collect(), arrows)
+    arrows
 }
 
 #[cfg(test)]
@@ -319,6 +346,7 @@ mod tests {
         box_height: 84.0,
         gap: 104.0,
         row_gap: 60.0,
+        letters: 20,
         is_compact: false,
     };
 

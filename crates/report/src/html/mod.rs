@@ -1,5 +1,7 @@
 //! The record as one HTML page that needs nothing else: no network, no other file, no script to be complete.
 
+mod arrows;
+mod axis;
 mod drawing;
 mod layout;
 mod page;

@@ -236,12 +236,19 @@ fn evidence(finding: &Finding) -> Markup {
     }
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "bytes and nanoseconds are whole, and a cast saturates"
+)]
+fn whole(value: f64) -> u64 {
+    value.max(0.0) as u64
+}
+
 /// The unit moves from the name of a number to its value.
 fn readable(name: &str, value: f64, figure: impl Fn(f64) -> String) -> (String, String) {
     if !value.is_finite() {
         return (name.replace('_', " "), "?".to_owned());
     }
-    let whole = |value: f64| value.max(0.0) as u64;
     let (stem, text) = if let Some(stem) = name.strip_suffix("_percent") {
         (stem, format!("{} %", figure(value)))
     } else if let Some(stem) = name.strip_suffix("_bytes") {

@@ -60,6 +60,10 @@ pub(super) fn value(line: &StageTimeline, share_of: Share, step: usize) -> f64 {
         .map_or(0.0, |value| share(f64::from(*value)))
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a percentage with one digit after the point fits"
+)]
 fn merge(line: &StageTimeline, factor: usize) -> StageTimeline {
     let shares = |series: &[f32]| -> Vec<f32> {
         series

@@ -1,12 +1,14 @@
 //! What each stage did over time, and how fast its data moved.
 
-use fullbore_measure::{BytesPerSecond, seconds};
-use fullbore_pipeline::record::{RunRecord, StageTimeline};
+use fullbore_measure::seconds;
+use fullbore_pipeline::record::{RunRecord, StageRecord, StageTimeline};
 use maud::{Markup, html};
 
+use super::axis::{Flags, MARKS, axis, place_of, time};
 use super::drawing::number;
 use super::shares::{self, Share};
 use super::steps;
+use crate::figures::known_rate;
 use crate::prominence::{prominent, verdict_stage};
 use crate::wording;
 
@@ -53,9 +55,6 @@ const STRIPS: usize = 12;
 /// Tooltips on the whole page.
 const TOOLTIPS: usize = 800;
 
-/// Changes to pipes that are marked on the time axis.
-const MARKS: usize = 40;
-
 /// Which chart a strip belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chart {
@@ -90,17 +89,16 @@ fn chart(record: &RunRecord, chart: Chart) -> Markup {
     let hidden: Vec<usize> = (0..record.stages.len())
         .filter(|position| !shown.contains(position))
         .collect();
-    let title = if chart == Chart::Shares {
-        "Where the time went"
-    } else {
-        "Rates over time"
+    let (title, flags) = match chart {
+        Chart::Shares => ("Where the time went", Flags::Shown),
+        Chart::Rates => ("Rates over time", Flags::Hidden),
     };
     html! {
         section {
             h2 { (title) }
             @if chart == Chart::Shares { (shares::legend()) } @else { (rate_legend()) }
             div.chart {
-                (axis(record, chart))
+                (axis(record, flags))
                 @for position in &shown { (row(record, *position, chart)) }
                 @if !hidden.is_empty() {
                     details {
@@ -148,7 +146,7 @@ fn row(record: &RunRecord, position: usize, chart: Chart) -> Markup {
             div.label {
                 span.stage { (stage.stage) } " " code title=(name) { (name) }
                 @if is_verdict { span.badge { (kind) } }
-                @if chart == Chart::Rates { (highest(record, line)) }
+                @if chart == Chart::Rates { (highest(record, stage, line)) }
             }
             div.strip data-line=(entry) {
                 @match chart {
@@ -286,32 +284,16 @@ fn curve(series: &[u64], largest: u64, grid: Steps) -> String {
     path
 }
 
-fn highest(record: &RunRecord, line: &StageTimeline) -> Markup {
+/// The highest rates of a stage; what Linux did not count is unknown.
+fn highest(record: &RunRecord, stage: &StageRecord, line: &StageTimeline) -> Markup {
     let step_seconds = record.timeline.step_ns as f64 / 1e9;
-    let top = |series: &[u64]| {
+    let top = |known: Option<u64>, series: &[u64]| {
         let bytes = series.iter().copied().max().unwrap_or(0);
-        if bytes == 0 {
-            "–".to_owned()
-        } else {
-            BytesPerSecond(bytes as f64 / step_seconds).to_string()
-        }
+        known_rate((known.is_some() || bytes > 0).then_some(bytes as f64 / step_seconds))
     };
-    html! { span.top { "in " (top(&line.read_bytes)) ", out " (top(&line.written_bytes)) } }
-}
-
-/// Start of a step, from the start of the run.
-fn time(record: &RunRecord, step: usize) -> u64 {
-    record
-        .timeline
-        .start_ns
-        .saturating_add(record.timeline.step_ns.saturating_mul(step as u64))
-}
-
-/// Where a time lies on the axis, 0 to 1; `None` when it lies outside.
-fn place_of(record: &RunRecord, at_ns: u64) -> Option<f64> {
-    let whole = record.timeline.step_ns as f64 * steps::count(&record.timeline) as f64;
-    let place = (at_ns as f64 - record.timeline.start_ns as f64) / whole;
-    (0.0..=1.0).contains(&place).then_some(place)
+    html! {
+        span.top { "in " (top(stage.read_bytes, &line.read_bytes)) ", out " (top(stage.written_bytes, &line.written_bytes)) }
+    }
 }
 
 /// The changes to pipes as lines across a strip.
@@ -324,80 +306,9 @@ fn marks(record: &RunRecord, grid: Steps, height: f64) -> Markup {
     }
 }
 
-/// The time axis, with the changes to pipes on it.
-fn axis(record: &RunRecord, chart: Chart) -> Markup {
-    let percent = |place: f64| format!("left:{:.2}%", place * 100.0);
-    let changes = record.tuning.iter().take(MARKS).enumerate();
-    let placed: Vec<_> = changes
-        .filter_map(|(n, c)| place_of(record, c.at_ns).map(|place| (n + 1, c, place)))
-        .collect();
-    html! {
-        div.row.axis {
-            div.label {}
-            div.ticks {
-                @for tick in ticks(record) {
-                    @if let Some(place) = place_of(record, tick) {
-                        span.tick.end[place > 0.9] style=(percent(place)) { (tick_text(tick)) }
-                    }
-                }
-                @if chart == Chart::Shares {
-                    @for (n, change, place) in &placed {
-                        a.flag href={ "#change-" (n) } style=(percent(*place))
-                            title={ (wording::pipe(record, change.pipe)) ": " (wording::outcome(change.outcome)) } { "▾" (n) }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Round times on the axis, at most six.
-fn ticks(record: &RunRecord) -> Vec<u64> {
-    let start = record.timeline.start_ns;
-    let end = time(record, steps::count(&record.timeline));
-    let least = (end.saturating_sub(start) / 5).max(1);
-    let mut step: u64 = 1;
-    'search: loop {
-        for factor in [1, 2, 5] {
-            let Some(candidate) = step.checked_mul(factor) else {
-                return vec![start];
-            };
-            if candidate >= least {
-                step = candidate;
-                break 'search;
-            }
-        }
-        let Some(next) = step.checked_mul(10) else {
-            return vec![start];
-        };
-        step = next;
-    }
-    let first = start.div_ceil(step);
-    (first..=end / step)
-        .take(7)
-        .map(|place| place * step)
-        .collect()
-}
-
-/// A round time, without zeros after the point.
-fn tick_text(ns: u64) -> String {
-    let (value, unit) = match ns {
-        0 => return "0".to_owned(),
-        ns if ns < 1_000_000 => (ns as f64 / 1e3, "µs"),
-        ns if ns < 1_000_000_000 => (ns as f64 / 1e6, "ms"),
-        ns => (ns as f64 / 1e9, "s"),
-    };
-    let text = format!("{value:.3}");
-    format!(
-        "{} {unit}",
-        text.trim_end_matches('0').trim_end_matches('.')
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullbore_pipeline::record::Timeline;
 
     #[test]
     fn equal_neighbours_share_one_piece_of_the_outline() {
@@ -412,30 +323,5 @@ mod tests {
         };
         assert_eq!(area(&line, 0, grid), "M0 40V20H400V40H600V0H800V40Z");
         assert_eq!(area(&line, 1, grid), "");
-    }
-
-    #[test]
-    fn the_axis_has_round_times() {
-        let line = StageTimeline {
-            running: vec![1.0; 48],
-            ..StageTimeline::default()
-        };
-        let timeline = Timeline {
-            start_ns: 0,
-            step_ns: 241_000_000,
-            stages: vec![line],
-        };
-        let record = RunRecord {
-            timeline,
-            ..RunRecord::default()
-        };
-        assert_eq!(
-            ticks(&record)
-                .into_iter()
-                .map(tick_text)
-                .collect::<Vec<_>>(),
-            ["0", "5 s", "10 s"]
-        );
-        assert_eq!(tick_text(1_500_000_000), "1.5 s");
     }
 }

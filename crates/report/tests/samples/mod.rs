@@ -1,6 +1,11 @@
 //! Records made by hand, each for one difficulty of showing them.
 
 #![allow(dead_code, reason = "each test binary uses some of them")]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "made-up numbers need not be exact"
+)]
+#![allow(clippy::too_many_lines, reason = "a record is long")]
 
 use std::collections::BTreeMap;
 
