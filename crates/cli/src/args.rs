@@ -25,7 +25,9 @@ pub(crate) struct Arguments {
 pub(crate) enum Task {
     Run(RunOptions),
     /// Print a completion script for a shell.
-    #[command(after_help = "Example:\n  fullbore completions bash > ~/.local/share/bash-completion/completions/fullbore")]
+    #[command(
+        after_help = "Example:\n  fullbore completions bash > ~/.local/share/bash-completion/completions/fullbore"
+    )]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -57,7 +59,11 @@ pub(crate) enum Task {
 )]
 pub(crate) struct RunOptions {
     /// The line, as one word: put it in quotes.
-    #[arg(value_name = "PIPELINE", required_unless_present = "command", conflicts_with = "command")]
+    #[arg(
+        value_name = "PIPELINE",
+        required_unless_present = "command",
+        conflicts_with = "command"
+    )]
     pub(crate) pipeline: Option<OsString>,
 
     /// A command to run without a shell, with its arguments.

@@ -3,7 +3,9 @@
 use std::io::{IsTerminal, Stderr, stderr, stdout};
 use std::time::Duration;
 
-use fullbore_dash::{Look, Placement, TerminalSize, View, is_foreground, is_line_mode, is_writable, terminal_size};
+use fullbore_dash::{
+    Look, Placement, TerminalSize, View, is_foreground, is_line_mode, is_writable, terminal_size,
+};
 use fullbore_pipeline::Onlooker;
 use fullbore_pipeline::record::Snapshot;
 

@@ -27,12 +27,17 @@ enum Form {
 impl ReportFile {
     /// Opens the file, so that a wrong path is said before hours of work.
     pub(crate) fn open(path: PathBuf) -> Result<Self, Failure> {
-        let failed = |message: String, hint: &str| Failure { message, hint: hint.to_owned(), exit: Exit::NotDone };
+        let failed = |message: String, hint: &str| Failure {
+            message,
+            hint: hint.to_owned(),
+            exit: Exit::NotDone,
+        };
         let form = match path.extension().and_then(|extension| extension.to_str()) {
             Some("json") => Form::Json,
             Some("html" | "htm") => Form::Html,
             _ => {
-                let message = format!("report: {}: the name must end in .json or .html", path.display());
+                let message =
+                    format!("report: {}: the name must end in .json or .html", path.display());
                 return Err(failed(message, "try --report run.html"));
             }
         };

@@ -10,19 +10,12 @@ use fullbore_dash::{Look, Placement, TerminalSize, View, terminal_size};
 mod sample;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let frames: usize = std::env::args()
-        .nth(1)
-        .map_or(Ok(60), |count| count.parse())?;
+    let frames: usize = std::env::args().nth(1).map_or(Ok(60), |count| count.parse())?;
     let look = Look::suiting(
         std::env::var_os("TERM").as_deref(),
         std::env::var_os("NO_COLOR").as_deref(),
     )?;
-    let size = || {
-        terminal_size(stderr()).unwrap_or(TerminalSize {
-            columns: 80,
-            rows: 24,
-        })
-    };
+    let size = || terminal_size(stderr()).unwrap_or(TerminalSize { columns: 80, rows: 24 });
     let placement = match std::env::args().nth(2).as_deref() {
         Some("pinned") => Placement::Pinned,
         _ => Placement::Floating,
@@ -39,10 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         view.show(&snapshot);
         sleep(Duration::from_millis(125));
         if frame % 10 == 0 {
-            writeln!(
-                stderr(),
-                "jq: error (at <stdin>:{frame}): Cannot index number with \"id\""
-            )?;
+            writeln!(stderr(), "jq: error (at <stdin>:{frame}): Cannot index number with \"id\"")?;
         }
         sleep(Duration::from_millis(125));
     }

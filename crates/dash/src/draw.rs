@@ -22,12 +22,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State) {
 fn draw_pipeline(shown: &Shown, state: &State, area: Rect, buffer: &mut Buffer) {
     let look = state.look;
     let lines = Lines::fitting(shown, area.width, area.height);
-    let last_stage = shown
-        .stages
-        .iter()
-        .map(|stage| stage.number)
-        .max()
-        .unwrap_or(0);
+    let last_stage = shown.stages.iter().map(|stage| stage.number).max().unwrap_or(0);
     let columns = Columns::fitting(area.width, last_stage);
     let suspect = shown.verdict.as_ref().and_then(|verdict| verdict.stage);
     let mut below = Below { area };
@@ -37,26 +32,14 @@ fn draw_pipeline(shown: &Shown, state: &State, area: Rect, buffer: &mut Buffer) 
         Titles { columns, look }.render(below.next(1), buffer);
     }
     for stage in lines.stages.iter().map(|&index| &shown.stages[index]) {
-        StageLine {
-            stage,
-            columns,
-            look,
-            is_suspect: suspect == Some(stage.number),
-        }
-        .render(below.next(1), buffer);
+        StageLine { stage, columns, look, is_suspect: suspect == Some(stage.number) }
+            .render(below.next(1), buffer);
     }
     if lines.hidden > 0 {
         hidden_line(shown, &lines, look.faint()).render(below.next(1), buffer);
     }
-    VerdictLines {
-        verdict: shown.verdict.as_ref(),
-        message_lines: lines.message,
-        look,
-    }
-    .render(
-        below.next(lines.message + u16::from(lines.has_advice)),
-        buffer,
-    );
+    VerdictLines { verdict: shown.verdict.as_ref(), message_lines: lines.message, look }
+        .render(below.next(lines.message + u16::from(lines.has_advice)), buffer);
 }
 
 /// `+ 12 more, 3 of them ended`.
@@ -66,15 +49,8 @@ fn hidden_line(shown: &Shown, lines: &Lines, style: ratatui::style::Style) -> Li
         .filter(is_hidden)
         .filter(|&index| !shown.stages[index].is_alive)
         .count();
-    let ended = if ended > 0 {
-        format!(", {ended} of them ended")
-    } else {
-        String::new()
-    };
-    Line::from(Span::styled(
-        format!("  + {} more{ended}", lines.hidden),
-        style,
-    ))
+    let ended = if ended > 0 { format!(", {ended} of them ended") } else { String::new() };
+    Line::from(Span::styled(format!("  + {} more{ended}", lines.hidden), style))
 }
 
 /// The part of the area that has not been given away yet.
@@ -85,10 +61,7 @@ struct Below {
 impl Below {
     /// The next `height` lines, or what is left of them.
     fn next(&mut self, height: u16) -> Rect {
-        let taken = Rect {
-            height: height.min(self.area.height),
-            ..self.area
-        };
+        let taken = Rect { height: height.min(self.area.height), ..self.area };
         self.area = Rect {
             y: self.area.y + taken.height,
             height: self.area.height - taken.height,

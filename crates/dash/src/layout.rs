@@ -27,10 +27,7 @@ fn verdict_lines(shown: &Shown, width: u16) -> (usize, usize) {
     let Some(verdict) = &shown.verdict else {
         return (1, 0);
     };
-    (
-        text::wrap(&verdict.message, columns, 2).len().max(1),
-        usize::from(!verdict.advice.is_empty()),
-    )
+    (text::wrap(&verdict.message, columns, 2).len().max(1), usize::from(!verdict.advice.is_empty()))
 }
 
 /// Which lines are shown, from top to bottom: header, titles, stages, how many more, message, advice.
@@ -63,11 +60,7 @@ impl Lines {
         lines.message += u16::from(message > 1 && take(1) == 1);
         lines.has_advice = advice == 1 && take(1) == 1;
         lines.stages = busiest(shown, for_stages);
-        lines.hidden = if for_stages < 2 {
-            0
-        } else {
-            shown.stages.len() - lines.stages.len()
-        };
+        lines.hidden = if for_stages < 2 { 0 } else { shown.stages.len() - lines.stages.len() };
         lines
     }
 }
@@ -79,23 +72,14 @@ fn busiest(shown: &Shown, lines: usize) -> Vec<usize> {
         return (0..all).collect();
     }
     let suspect = shown.verdict.as_ref().and_then(|verdict| verdict.stage);
-    let rank = |stage: &ShownStage| {
-        (
-            Some(stage.number) == suspect,
-            stage.is_alive,
-            stage.activity.busy(),
-        )
-    };
+    let rank =
+        |stage: &ShownStage| (Some(stage.number) == suspect, stage.is_alive, stage.activity.busy());
     let mut order: Vec<usize> = (0..all).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (rank(&shown.stages[a]), rank(&shown.stages[b]));
         b.0.cmp(&a.0).then(b.1.cmp(&a.1)).then(b.2.total_cmp(&a.2))
     });
-    order.truncate(if lines == 1 {
-        1
-    } else {
-        lines.saturating_sub(1)
-    });
+    order.truncate(if lines == 1 { 1 } else { lines.saturating_sub(1) });
     order.sort_unstable();
     order
 }
@@ -127,15 +111,10 @@ impl Columns {
 
     /// The columns that fit into `width`, the most telling first; the command gets what is left.
     pub(crate) fn fitting(width: u16, last_stage: u32) -> Self {
-        let digits = 1 + last_stage
-            .checked_ilog10()
-            .map_or(0, |tens| u16::try_from(tens).unwrap_or(0));
+        let digits =
+            1 + last_stage.checked_ilog10().map_or(0, |tens| u16::try_from(tens).unwrap_or(0));
         let number = (digits + 3).min(width);
-        let mut columns = Self {
-            number,
-            command: width - number,
-            ..Self::default()
-        };
+        let mut columns = Self { number, command: width - number, ..Self::default() };
         if columns.command < Self::SHARE + 5 {
             return columns;
         }

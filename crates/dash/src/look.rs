@@ -91,23 +91,11 @@ mod tests {
     #[test]
     fn a_dumb_terminal_gets_no_view_and_no_color_gets_no_colours() {
         let os = OsStr::new;
-        assert_eq!(
-            Look::suiting(Some(os("dumb")), None),
-            Err(Unsuitable::DumbTerminal)
-        );
-        assert_eq!(
-            Look::suiting(Some(os("")), None),
-            Err(Unsuitable::DumbTerminal)
-        );
+        assert_eq!(Look::suiting(Some(os("dumb")), None), Err(Unsuitable::DumbTerminal));
+        assert_eq!(Look::suiting(Some(os("")), None), Err(Unsuitable::DumbTerminal));
         assert_eq!(Look::suiting(None, None), Err(Unsuitable::DumbTerminal));
-        assert_eq!(
-            Look::suiting(Some(os("xterm")), Some(os("1"))),
-            Ok(Look::Plain)
-        );
-        assert_eq!(
-            Look::suiting(Some(os("xterm")), Some(os(""))),
-            Ok(Look::Coloured)
-        );
+        assert_eq!(Look::suiting(Some(os("xterm")), Some(os("1"))), Ok(Look::Plain));
+        assert_eq!(Look::suiting(Some(os("xterm")), Some(os(""))), Ok(Look::Coloured));
         assert_eq!(Look::suiting(Some(os("xterm")), None), Ok(Look::Coloured));
     }
 }

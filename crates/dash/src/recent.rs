@@ -74,11 +74,7 @@ fn steps_of_now(step_ns: u64) -> usize {
 fn mean_of_last(values: &[f32], steps: usize) -> f32 {
     let last = &values[values.len() - steps.clamp(1, values.len().max(1)).min(values.len())..];
     let finite = last.iter().copied().filter(|value| value.is_finite());
-    if last.is_empty() {
-        0.0
-    } else {
-        (finite.sum::<f32>() / last.len() as f32).clamp(0.0, 100.0)
-    }
+    if last.is_empty() { 0.0 } else { (finite.sum::<f32>() / last.len() as f32).clamp(0.0, 100.0) }
 }
 
 /// Bytes that a stage handled over time.
@@ -112,11 +108,7 @@ impl Flow {
 fn rate_of_last(bytes: &[u64], steps: usize, step_ns: u64) -> f64 {
     let last = &bytes[bytes.len() - steps.min(bytes.len())..];
     let seconds = last.len() as f64 * step_ns as f64 / 1e9;
-    if seconds > 0.0 {
-        last.iter().map(|&count| count as f64).sum::<f64>() / seconds
-    } else {
-        0.0
-    }
+    if seconds > 0.0 { last.iter().map(|&count| count as f64).sum::<f64>() / seconds } else { 0.0 }
 }
 
 /// Rates in buckets of one second (or one step), which are tied to the clock so that a column never changes once it
@@ -126,20 +118,14 @@ fn history(stage: &StageTimeline, timeline: &Timeline) -> Vec<u64> {
     let bucket_ns = step_ns.max(NOW_NS);
     let steps = stage.read_bytes.len().max(stage.written_bytes.len());
     let bucket_of = |step: usize| {
-        (timeline
-            .start_ns
-            .saturating_add((step as u64).saturating_mul(step_ns)))
-            / bucket_ns
+        (timeline.start_ns.saturating_add((step as u64).saturating_mul(step_ns))) / bucket_ns
     };
     let mut rates = Vec::new();
     let mut end = steps;
     while end > 0 && rates.len() <= LONGEST_HISTORY {
         let bucket = bucket_of(end - 1);
-        let start = (0..end)
-            .rev()
-            .take_while(|&step| bucket_of(step) == bucket)
-            .last()
-            .unwrap_or(end - 1);
+        let start =
+            (0..end).rev().take_while(|&step| bucket_of(step) == bucket).last().unwrap_or(end - 1);
         let seconds = (end - start) as f64 * step_ns as f64 / 1e9;
         let is_newest = end == steps;
         if !is_newest || start == 0 || seconds * 4e9 >= bucket_ns as f64 {
@@ -151,9 +137,7 @@ fn history(stage: &StageTimeline, timeline: &Timeline) -> Vec<u64> {
                     .map(|&count| count as f64)
                     .sum::<f64>()
             };
-            rates.push(whole(
-                sum(&stage.read_bytes).max(sum(&stage.written_bytes)) / seconds,
-            ));
+            rates.push(whole(sum(&stage.read_bytes).max(sum(&stage.written_bytes)) / seconds));
         }
         end = start;
     }
@@ -162,10 +146,7 @@ fn history(stage: &StageTimeline, timeline: &Timeline) -> Vec<u64> {
     rates
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a rate beyond u64::MAX saturates"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "a rate beyond u64::MAX saturates")]
 fn whole(rate: f64) -> u64 {
     rate as u64
 }
@@ -175,29 +156,20 @@ mod tests {
     use super::*;
 
     fn timeline(step_ns: u64, stage: StageTimeline) -> Timeline {
-        Timeline {
-            start_ns: 0,
-            step_ns,
-            stages: vec![stage],
-        }
+        Timeline { start_ns: 0, step_ns, stages: vec![stage] }
     }
 
     #[test]
     fn now_is_the_last_second() {
-        let stage = StageTimeline {
-            running: vec![0.0, 0.0, 100.0, 50.0],
-            ..StageTimeline::default()
-        };
+        let stage =
+            StageTimeline { running: vec![0.0, 0.0, 100.0, 50.0], ..StageTimeline::default() };
         assert_eq!(Activity::now(&stage, 500_000_000).running, 75.0);
         assert_eq!(
             Activity::now(&stage, 60_000_000_000).running,
             50.0,
             "a step longer than a second"
         );
-        assert_eq!(
-            Activity::now(&StageTimeline::default(), 0),
-            Activity::default()
-        );
+        assert_eq!(Activity::now(&StageTimeline::default(), 0), Activity::default());
     }
 
     #[test]
@@ -214,14 +186,8 @@ mod tests {
 
     #[test]
     fn a_second_that_has_hardly_begun_is_not_history_yet() {
-        let stage = StageTimeline {
-            read_bytes: vec![10; 11],
-            ..StageTimeline::default()
-        };
-        assert_eq!(
-            Flow::of(&stage, &timeline(100_000_000, stage.clone())).history,
-            [100]
-        );
+        let stage = StageTimeline { read_bytes: vec![10; 11], ..StageTimeline::default() };
+        assert_eq!(Flow::of(&stage, &timeline(100_000_000, stage.clone())).history, [100]);
     }
 
     #[test]
@@ -232,10 +198,7 @@ mod tests {
             ..StageTimeline::default()
         };
         for step_ns in [0, 1, 1_000_000_000, u64::MAX] {
-            let line = Timeline {
-                start_ns: u64::MAX,
-                ..timeline(step_ns, stage.clone())
-            };
+            let line = Timeline { start_ns: u64::MAX, ..timeline(step_ns, stage.clone()) };
             assert!(Activity::now(&stage, step_ns).running.is_finite());
             assert!(Flow::of(&stage, &line).history.len() <= LONGEST_HISTORY);
         }

@@ -75,11 +75,7 @@ impl State {
     /// Nothing seen yet.
     #[must_use]
     pub fn new(size: TerminalSize, look: Look) -> Self {
-        Self {
-            size,
-            look,
-            ..Self::default()
-        }
+        Self { size, look, ..Self::default() }
     }
 
     /// Takes in what happened.
@@ -95,10 +91,8 @@ impl State {
             Event::Resume => self.is_suspended = false,
         }
         // The view never shrinks by itself: lines that come and go would make the rest jump.
-        self.height = self
-            .height
-            .max(self.wanted_height())
-            .min(layout::height_limit(self.size.rows));
+        self.height =
+            self.height.max(self.wanted_height()).min(layout::height_limit(self.size.rows));
     }
 
     /// Columns the view may draw in: one less than the terminal has, because writing the last one may wrap.
@@ -110,17 +104,11 @@ impl State {
     /// Lines the view needs below the line on which the stages' own messages appear; 0 when there is nothing to draw.
     #[must_use]
     pub fn height(&self) -> u16 {
-        if self.is_suspended || self.shown.is_none() || self.width() == 0 {
-            0
-        } else {
-            self.height
-        }
+        if self.is_suspended || self.shown.is_none() || self.width() == 0 { 0 } else { self.height }
     }
 
     fn wanted_height(&self) -> u16 {
-        self.shown
-            .as_ref()
-            .map_or(0, |shown| layout::wanted_height(shown, self.width()))
+        self.shown.as_ref().map_or(0, |shown| layout::wanted_height(shown, self.width()))
     }
 
     fn take_in(&mut self, snapshot: &Snapshot) {
@@ -143,18 +131,12 @@ impl State {
     fn cpus_in_use(&mut self, record: &RunRecord) -> f64 {
         let now = CpuTime {
             elapsed_ns: record.elapsed_ns,
-            cpu_ns: record
-                .stages
-                .iter()
-                .fold(0, |sum, stage| sum.saturating_add(stage.cpu_ns)),
+            cpu_ns: record.stages.iter().fold(0, |sum, stage| sum.saturating_add(stage.cpu_ns)),
         };
         let is_old =
             |time: &CpuTime| now.elapsed_ns.saturating_sub(time.elapsed_ns) >= 1_000_000_000;
         while self.cpu_times.get(1).is_some_and(is_old)
-            || self
-                .cpu_times
-                .front()
-                .is_some_and(|t| t.elapsed_ns > now.elapsed_ns)
+            || self.cpu_times.front().is_some_and(|t| t.elapsed_ns > now.elapsed_ns)
         {
             self.cpu_times.pop_front();
         }
@@ -171,16 +153,8 @@ impl State {
 
 fn shown_stage(snapshot: &Snapshot, index: usize, stage: &StageRecord) -> ShownStage {
     let timeline = &snapshot.record.timeline;
-    let line = timeline
-        .stages
-        .get(index)
-        .filter(|line| line.stage == stage.stage);
-    let line = line.or_else(|| {
-        timeline
-            .stages
-            .iter()
-            .find(|line| line.stage == stage.stage)
-    });
+    let line = timeline.stages.get(index).filter(|line| line.stage == stage.stage);
+    let line = line.or_else(|| timeline.stages.iter().find(|line| line.stage == stage.stage));
     let handled = stage.read_bytes.max(stage.written_bytes);
     ShownStage {
         number: stage.stage,
@@ -191,17 +165,13 @@ fn shown_stage(snapshot: &Snapshot, index: usize, stage: &StageRecord) -> ShownS
             .copied()
             .unwrap_or(stage.exit_status.is_none()),
         exit_status: stage.exit_status,
-        activity: line
-            .map(|line| Activity::now(line, timeline.step_ns))
-            .unwrap_or_default(),
+        activity: line.map(|line| Activity::now(line, timeline.step_ns)).unwrap_or_default(),
         cause: stage
             .blocked_other_causes
             .iter()
             .max_by(|(_, a), (_, b)| a.total_cmp(b))
             .map(|(cause, _)| *cause),
-        flow: line
-            .filter(|_| handled.is_some())
-            .map(|line| Flow::of(line, timeline)),
+        flow: line.filter(|_| handled.is_some()).map(|line| Flow::of(line, timeline)),
         handled: handled.map(Bytes),
         pipe: pipe_after(snapshot, stage.stage),
     }
@@ -210,22 +180,12 @@ fn shown_stage(snapshot: &Snapshot, index: usize, stage: &StageRecord) -> ShownS
 /// The pipe that `stage` writes to; one that another stage reads, if there are several.
 fn pipe_after(snapshot: &Snapshot, stage: u32) -> Option<ShownPipe> {
     let record = &snapshot.record;
-    let written = || {
-        record
-            .pipes
-            .iter()
-            .enumerate()
-            .filter(|(_, pipe)| pipe.writers.contains(&stage))
-    };
+    let written =
+        || record.pipes.iter().enumerate().filter(|(_, pipe)| pipe.writers.contains(&stage));
     let (index, pipe) = written()
         .find(|(_, pipe)| pipe.readers.iter().any(|reader| *reader != stage))
         .or_else(|| written().find(|(_, pipe)| pipe.outside_reader))?;
-    let changes = || {
-        record
-            .tuning
-            .iter()
-            .filter(|change| change.pipe == pipe.pipe)
-    };
+    let changes = || record.tuning.iter().filter(|change| change.pipe == pipe.pipe);
     Some(ShownPipe {
         fill_bytes: snapshot.pipe_fill_bytes.get(index).copied().flatten(),
         capacity_bytes: pipe.capacity_bytes,
@@ -247,32 +207,15 @@ mod tests {
     use super::*;
 
     fn snapshot_at(elapsed_ns: u64, cpu_ns: u64) -> Snapshot {
-        let stage = StageRecord {
-            stage: 1,
-            cpu_ns,
-            ..StageRecord::default()
-        };
-        let record = RunRecord {
-            elapsed_ns,
-            parallelism: 9.0,
-            stages: vec![stage],
-            ..RunRecord::default()
-        };
-        Snapshot {
-            record,
-            ..Snapshot::default()
-        }
+        let stage = StageRecord { stage: 1, cpu_ns, ..StageRecord::default() };
+        let record =
+            RunRecord { elapsed_ns, parallelism: 9.0, stages: vec![stage], ..RunRecord::default() };
+        Snapshot { record, ..Snapshot::default() }
     }
 
     #[test]
     fn cpu_use_is_that_of_the_last_second() {
-        let mut state = State::new(
-            TerminalSize {
-                columns: 80,
-                rows: 24,
-            },
-            Look::Plain,
-        );
+        let mut state = State::new(TerminalSize { columns: 80, rows: 24 }, Look::Plain);
         for (elapsed_ns, cpu_ns, expected) in [
             (500_000_000, 0, 9.0),
             (1_000_000_000, 0, 9.0),
@@ -280,23 +223,13 @@ mod tests {
             (3_000_000_000, 1_750_000_000, 0.25),
         ] {
             state.update(Event::Snapshot(&snapshot_at(elapsed_ns, cpu_ns)));
-            assert_eq!(
-                state.shown.as_ref().unwrap().cpus_in_use,
-                expected,
-                "at {elapsed_ns}"
-            );
+            assert_eq!(state.shown.as_ref().unwrap().cpus_in_use, expected, "at {elapsed_ns}");
         }
     }
 
     #[test]
     fn a_suspended_view_needs_no_lines() {
-        let mut state = State::new(
-            TerminalSize {
-                columns: 80,
-                rows: 24,
-            },
-            Look::Plain,
-        );
+        let mut state = State::new(TerminalSize { columns: 80, rows: 24 }, Look::Plain);
         assert_eq!(state.height(), 0, "nothing seen yet");
         state.update(Event::Snapshot(&snapshot_at(1, 1)));
         let height = state.height();

@@ -28,10 +28,8 @@ pub struct TerminalSize {
 /// Source: `TIOCGWINSZ(2const)`.
 pub fn terminal_size(fd: impl AsFd) -> Option<TerminalSize> {
     let size = tcgetwinsize(fd).ok()?;
-    (size.ws_col > 0 && size.ws_row > 0).then_some(TerminalSize {
-        columns: size.ws_col,
-        rows: size.ws_row,
-    })
+    (size.ws_col > 0 && size.ws_row > 0)
+        .then_some(TerminalSize { columns: size.ws_col, rows: size.ws_row })
 }
 
 /// Whether this process belongs to the foreground of the terminal `fd`.
@@ -53,10 +51,7 @@ pub fn is_line_mode(fd: impl AsFd) -> bool {
 /// Whether writing to the terminal `fd` would not block: false while it is stopped with Ctrl-S or gone.
 pub fn is_writable(fd: impl AsFd) -> bool {
     let mut fds = [PollFd::new(&fd, PollFlags::OUT)];
-    let at_once = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut fds, Some(&at_once)).is_ok_and(|ready| ready > 0)
         && fds[0].revents() == PollFlags::OUT
 }
@@ -100,16 +95,9 @@ pub(crate) fn wiping_bytes(placement: Placement) -> Vec<u8> {
     match placement {
         // Also right of the cursor, which a message may have moved onto a line of the view.
         Placement::Floating => [BEGIN, SAVE, ERASE_BELOW, RESTORE, END].concat(),
-        Placement::Pinned => [
-            BEGIN,
-            SCROLL_ALL,
-            SAVE,
-            NEXT_LINE,
-            ERASE_BELOW,
-            RESTORE,
-            END,
-        ]
-        .concat(),
+        Placement::Pinned => {
+            [BEGIN, SCROLL_ALL, SAVE, NEXT_LINE, ERASE_BELOW, RESTORE, END].concat()
+        }
     }
     .into_bytes()
 }
@@ -117,11 +105,7 @@ pub(crate) fn wiping_bytes(placement: Placement) -> Vec<u8> {
 /// Bytes that bring the terminal to its senses after a frame was cut off in the middle: the first cancels an
 /// unfinished sequence.
 pub(crate) fn recovering_bytes(placement: Placement) -> Vec<u8> {
-    let margins = if placement == Placement::Pinned {
-        SCROLL_ALL
-    } else {
-        ""
-    };
+    let margins = if placement == Placement::Pinned { SCROLL_ALL } else { "" };
     ["\x18\x1b[0m\x1b[?7h", margins, END].concat().into_bytes()
 }
 
@@ -155,9 +139,7 @@ impl InlineBackend {
     /// one the cursor is on ([`Placement::Floating`]).
     #[must_use]
     pub fn floating(columns: u16, lines: u16) -> Self {
-        let bytes = [BEGIN, &room(lines), SAVE, ERASE_BELOW]
-            .concat()
-            .into_bytes();
+        let bytes = [BEGIN, &room(lines), SAVE, ERASE_BELOW].concat().into_bytes();
         Self::starting_with(bytes, columns, lines, None)
     }
 
@@ -167,17 +149,9 @@ impl InlineBackend {
     pub fn pinned(columns: u16, lines: u16, rows: u16) -> Self {
         let above = rows.saturating_sub(lines).max(2);
         let line_above = format!("\x1b[{above}H");
-        let bytes = [
-            BEGIN,
-            SCROLL_ALL,
-            &room(lines),
-            SAVE,
-            NEXT_LINE,
-            ERASE_BELOW,
-            &line_above,
-        ]
-        .concat()
-        .into_bytes();
+        let bytes = [BEGIN, SCROLL_ALL, &room(lines), SAVE, NEXT_LINE, ERASE_BELOW, &line_above]
+            .concat()
+            .into_bytes();
         Self::starting_with(bytes, columns, lines, Some(above))
     }
 
@@ -239,11 +213,7 @@ fn room(lines: u16) -> String {
 
 impl Pen {
     fn of(cell: &Cell) -> Self {
-        Self {
-            foreground: cell.fg,
-            background: cell.bg,
-            attributes: cell.modifier,
-        }
+        Self { foreground: cell.fg, background: cell.bg, attributes: cell.modifier }
     }
 
     /// Select Graphic Rendition. Source: ECMA-48, 8.3.117.
@@ -256,20 +226,15 @@ impl Pen {
             (Modifier::REVERSED, "7"),
         ];
         let mut codes = String::from("\x1b[0");
-        for (_, code) in attributes
-            .iter()
-            .filter(|(modifier, _)| self.attributes.contains(*modifier))
+        for (_, code) in
+            attributes.iter().filter(|(modifier, _)| self.attributes.contains(*modifier))
         {
             codes.push(';');
             codes.push_str(code);
         }
         for (colour, first) in [(self.foreground, 30), (self.background, 40)] {
             if let Some(number) = ansi_number(colour) {
-                let code = if number < 8 {
-                    first + number
-                } else {
-                    first + 60 + number - 8
-                };
+                let code = if number < 8 { first + number } else { first + 60 + number - 8 };
                 codes.push_str(&format!(";{code}"));
             }
         }
@@ -298,10 +263,7 @@ fn ansi_number(colour: Color) -> Option<u8> {
         Color::LightCyan,
         Color::White,
     ];
-    (0..)
-        .zip(colours)
-        .find(|(_, own)| *own == colour)
-        .map(|(number, _)| number)
+    (0..).zip(colours).find(|(_, own)| *own == colour).map(|(number, _)| number)
 }
 
 impl Backend for InlineBackend {
@@ -357,10 +319,7 @@ impl Backend for InlineBackend {
     }
 
     fn window_size(&mut self) -> Result<WindowSize, Infallible> {
-        Ok(WindowSize {
-            columns_rows: self.size,
-            pixels: Size::ZERO,
-        })
+        Ok(WindowSize { columns_rows: self.size, pixels: Size::ZERO })
     }
 
     fn flush(&mut self) -> Result<(), Infallible> {

@@ -12,10 +12,7 @@ use crate::terminal::{recovering_bytes, wiping_bytes};
 use crate::{Event, InlineBackend, Look, Placement, State, TerminalSize, Unsuitable, draw};
 
 /// Smallest terminal on which the view starts; it survives becoming smaller later.
-const SMALLEST: TerminalSize = TerminalSize {
-    columns: 10,
-    rows: 3,
-};
+const SMALLEST: TerminalSize = TerminalSize { columns: 10, rows: 3 };
 
 /// The live view of a pipeline, in place on a terminal that the pipeline uses too.
 ///
@@ -52,11 +49,7 @@ impl<W: Write + Send + 'static> View<W> {
         if now.columns < SMALLEST.columns || now.rows < SMALLEST.rows {
             return Err(Unsuitable::TooSmall(now));
         }
-        let screen = Arc::new(Mutex::new(Screen {
-            out,
-            drawn: None,
-            is_lost: false,
-        }));
+        let screen = Arc::new(Mutex::new(Screen { out, drawn: None, is_lost: false }));
         wipe_on_panic(&screen);
         Ok(Self {
             screen,
@@ -114,11 +107,7 @@ impl<W: Write + Send + 'static> View<W> {
             return;
         }
         // A scroll region has at least two lines.
-        let placement = if size.rows < height + 2 {
-            Placement::Floating
-        } else {
-            self.placement
-        };
+        let placement = if size.rows < height + 2 { Placement::Floating } else { self.placement };
         let backend = match placement {
             Placement::Floating => InlineBackend::floating(self.state.width(), height),
             Placement::Pinned => InlineBackend::pinned(self.state.width(), height, size.rows),
@@ -143,12 +132,8 @@ impl<W: Write + Send + 'static> Drop for View<W> {
 /// One frame of `state` as bytes for the terminal.
 fn frame_bytes(backend: InlineBackend, state: &State) -> Vec<u8> {
     let area = Rect::new(0, 0, state.width(), state.height());
-    let Ok(mut terminal) = Terminal::with_options(
-        backend,
-        TerminalOptions {
-            viewport: Viewport::Fixed(area),
-        },
-    );
+    let Ok(mut terminal) =
+        Terminal::with_options(backend, TerminalOptions { viewport: Viewport::Fixed(area) });
     let Ok(_) = terminal.draw(|frame| draw(frame, state));
     terminal.backend().clone().into_bytes()
 }
@@ -177,12 +162,7 @@ impl<W: Write> Screen<W> {
         if self.is_lost {
             return;
         }
-        if self
-            .out
-            .write_all(bytes)
-            .and_then(|()| self.out.flush())
-            .is_err()
-        {
+        if self.out.write_all(bytes).and_then(|()| self.out.flush()).is_err() {
             self.is_lost = true;
             let placement = self.drawn.take().unwrap_or_default();
             // Whether this arrives matters to nobody but the terminal.

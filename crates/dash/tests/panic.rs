@@ -27,18 +27,11 @@ impl Write for Bytes {
 fn a_panic_wipes_the_view_before_its_message_and_asks_the_previous_hook() {
     let terminal = Bytes::default();
     let printed = terminal.clone();
-    std::panic::set_hook(Box::new(move |_| {
-        printed.0.lock().unwrap().extend(b"panicked")
-    }));
-    let size = || TerminalSize {
-        columns: 80,
-        rows: 24,
-    };
+    std::panic::set_hook(Box::new(move |_| printed.0.lock().unwrap().extend(b"panicked")));
+    let size = || TerminalSize { columns: 80, rows: 24 };
     let mut view = View::start(terminal.clone(), size, Look::Plain).unwrap();
     view.show(&sample::pipeline(60));
-    std::thread::spawn(|| panic!("expected by this test"))
-        .join()
-        .unwrap_err();
+    std::thread::spawn(|| panic!("expected by this test")).join().unwrap_err();
     let _ = std::panic::take_hook();
 
     let mut parser = vt100::Parser::new(24.try_into().unwrap(), 80.try_into().unwrap(), 0);

@@ -13,41 +13,22 @@ use ratatui::backend::TestBackend;
 
 /// What the view shows in `columns` × `lines`, one line of text for each.
 fn screen(snapshot: &Snapshot, columns: u16, lines: u16) -> String {
-    let mut state = State::new(
-        TerminalSize {
-            columns,
-            rows: lines * 2,
-        },
-        Look::Coloured,
-    );
+    let mut state = State::new(TerminalSize { columns, rows: lines * 2 }, Look::Coloured);
     state.update(Event::Snapshot(snapshot));
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
     terminal.draw(|frame| draw(frame, &state)).unwrap();
     let buffer = terminal.backend().buffer();
-    let line = |row| {
-        (0..columns)
-            .map(|column| buffer[(column, row)].symbol())
-            .collect::<String>()
-    };
-    (0..lines)
-        .map(|row| line(row).trim_end().to_owned() + "\n")
-        .collect()
+    let line = |row| (0..columns).map(|column| buffer[(column, row)].symbol()).collect::<String>();
+    (0..lines).map(|row| line(row).trim_end().to_owned() + "\n").collect()
 }
 
 fn assert_golden(name: &str, actual: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("FULLBORE_BLESS").is_some() {
         std::fs::write(&path, actual).unwrap();
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(
-        actual,
-        expected,
-        "{} differs; FULLBORE_BLESS=1 rewrites it",
-        path.display()
-    );
+    assert_eq!(actual, expected, "{} differs; FULLBORE_BLESS=1 rewrites it", path.display());
 }
 
 #[test]
@@ -73,21 +54,11 @@ fn more_stages_than_lines_show_the_busiest_in_order() {
     assert!(shown.contains("+ 27 more"), "{shown}");
     let numbers: Vec<u32> = shown
         .lines()
-        .filter_map(|line| {
-            line.split("--number ")
-                .nth(1)?
-                .split(' ')
-                .next()?
-                .parse()
-                .ok()
-        })
+        .filter_map(|line| line.split("--number ").nth(1)?.split(' ').next()?.parse().ok())
         .collect();
     assert_eq!(numbers.len(), 13);
     assert!(numbers.is_sorted(), "{numbers:?}");
-    assert!(
-        numbers.contains(&27),
-        "stage 27 is the busiest (99 %): {numbers:?}"
-    );
+    assert!(numbers.contains(&27), "stage 27 is the busiest (99 %): {numbers:?}");
 }
 
 #[test]
@@ -95,11 +66,7 @@ fn a_hidden_bottleneck_is_shown_however_idle_it_looks() {
     let mut snapshot = sample::long_pipeline(40);
     snapshot.record.findings = sample::pipeline(60).record.findings;
     snapshot.record.findings[0].stage = Some(19); // 3 % busy
-    assert!(
-        screen(&snapshot, 80, 6).contains("▸ 19"),
-        "{}",
-        screen(&snapshot, 80, 6)
-    );
+    assert!(screen(&snapshot, 80, 6).contains("▸ 19"), "{}", screen(&snapshot, 80, 6));
 }
 
 #[test]
@@ -123,14 +90,8 @@ fn hostile_text_stays_in_its_line_and_column() {
     snapshot.record.findings[0].message = hostile.repeat(50);
     snapshot.record.findings[0].advice = hostile.repeat(50);
     let shown = screen(&snapshot, 120, 12);
-    assert!(
-        shown.chars().all(|c| c == '\n' || !c.is_control()),
-        "{shown:?}"
-    );
-    assert!(
-        !shown.contains(['\u{202e}', '\u{200d}', '\u{301}']),
-        "{shown:?}"
-    );
+    assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown:?}");
+    assert!(!shown.contains(['\u{202e}', '\u{200d}', '\u{301}']), "{shown:?}");
     let pipe_column = |number: &str| {
         let line = shown.lines().find(|line| line.contains(number)).unwrap();
         line.ends_with("KiB") || line.ends_with('↑')

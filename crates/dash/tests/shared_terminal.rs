@@ -30,11 +30,7 @@ impl SharedTerminal {
 
     fn resize(&self, columns: u16, rows: u16) {
         *self.size.lock().unwrap() = TerminalSize { columns, rows };
-        self.parser
-            .lock()
-            .unwrap()
-            .screen_mut()
-            .set_size(non_zero(rows), non_zero(columns));
+        self.parser.lock().unwrap().screen_mut().set_size(non_zero(rows), non_zero(columns));
     }
 
     fn view(&self) -> View<Self> {
@@ -44,20 +40,13 @@ impl SharedTerminal {
 
     /// What a stage prints.
     fn print(&self, text: &str) {
-        self.parser
-            .lock()
-            .unwrap()
-            .process(text.replace('\n', "\r\n").as_bytes());
+        self.parser.lock().unwrap().process(text.replace('\n', "\r\n").as_bytes());
     }
 
     fn lines(&self) -> Vec<String> {
         let parser = self.parser.lock().unwrap();
         let (_, columns) = parser.screen().size();
-        parser
-            .screen()
-            .rows(0, columns.get())
-            .map(|line| line.trim_end().to_owned())
-            .collect()
+        parser.screen().rows(0, columns.get()).map(|line| line.trim_end().to_owned()).collect()
     }
 
     fn cursor(&self) -> (u16, u16) {
@@ -66,9 +55,7 @@ impl SharedTerminal {
 
     fn line_with(&self, text: &str) -> usize {
         let lines = self.lines();
-        let found: Vec<usize> = (0..lines.len())
-            .filter(|&row| lines[row].contains(text))
-            .collect();
+        let found: Vec<usize> = (0..lines.len()).filter(|&row| lines[row].contains(text)).collect();
         assert_eq!(found.len(), 1, "{text:?} once in {lines:#?}");
         found[0]
     }
@@ -108,19 +95,11 @@ fn messages_between_frames_stay_readable_above_a_whole_view() {
             );
         }
         let header = terminal.line_with("fullbore  17.5 s");
-        assert_eq!(
-            header,
-            terminal.line_with("message 5") + 2,
-            "one blank line between"
-        );
+        assert_eq!(header, terminal.line_with("message 5") + 2, "one blank line between");
         for (below, text) in (2..).zip(["zstdcat", "▸ 2 jq", "grep", "sort", "wc -l"]) {
             assert_eq!(terminal.line_with(text), header + below);
         }
-        assert_eq!(
-            usize::from(terminal.cursor().0),
-            header - 1,
-            "the cursor waits above the view"
-        );
+        assert_eq!(usize::from(terminal.cursor().0), header - 1, "the cursor waits above the view");
         assert_eq!(terminal.cursor().1, 0);
     }
 }
@@ -140,24 +119,14 @@ fn a_pinned_view_keeps_messages_of_many_lines_whole() {
         let lines = terminal.lines();
         assert_eq!(
             lines[first..first + 7],
-            [
-                "Traceback:",
-                "  one",
-                "  two",
-                "  three",
-                "",
-                "Error",
-                "frame=  20 fps= 5"
-            ]
+            ["Traceback:", "  one", "  two", "  three", "", "Error", "frame=  20 fps= 5"]
         );
         assert!(terminal.line_with("15.5 s") > first + 6, "{lines:#?}");
         terminal.line_with("zstdcat");
         view.clear();
         terminal.print(&"summary of the run\n".repeat(30));
         assert!(
-            terminal.lines()[..23]
-                .iter()
-                .all(|line| line == "summary of the run"),
+            terminal.lines()[..23].iter().all(|line| line == "summary of the run"),
             "the whole screen scrolls again"
         );
     }
@@ -187,10 +156,7 @@ fn a_pinned_view_survives_every_size() {
     terminal.line_with("15.0 s");
     view.clear();
     assert!(
-        terminal
-            .lines()
-            .iter()
-            .all(|line| line.is_empty() || line == "m"),
+        terminal.lines().iter().all(|line| line.is_empty() || line == "m"),
         "{:#?}",
         terminal.lines()
     );
@@ -210,10 +176,7 @@ fn an_unfinished_message_keeps_its_place_and_its_colour() {
     let row = terminal.line_with("Password: really?");
     assert_eq!(terminal.lines()[row], "Password: really?");
     let parser = terminal.parser.lock().unwrap();
-    let cell = parser
-        .screen()
-        .cell(u16::try_from(row).unwrap(), 12)
-        .unwrap();
+    let cell = parser.screen().cell(u16::try_from(row).unwrap(), 12).unwrap();
     assert_eq!(cell.fgcolor(), vt100::Color::Idx(1));
     drop(parser);
     terminal.print("\r  10 MiB\r  20 MiB\x1b[K");
@@ -237,14 +200,9 @@ fn clear_leaves_nothing_and_gives_the_place_back() {
         view.clear();
         terminal.print("summary\n");
         drop(view);
-        assert_eq!(
-            terminal.line_with("summary"),
-            terminal.line_with("jq: a message") + 1
-        );
-        let others = terminal
-            .lines()
-            .into_iter()
-            .filter(|line| !line.is_empty() && line != "$ earlier");
+        assert_eq!(terminal.line_with("summary"), terminal.line_with("jq: a message") + 1);
+        let others =
+            terminal.lines().into_iter().filter(|line| !line.is_empty() && line != "$ earlier");
         assert_eq!(others.collect::<Vec<_>>(), ["jq: a message", "summary"]);
     }
 }
@@ -257,22 +215,12 @@ fn drop_and_suspend_wipe_and_resume_draws_again() {
     view.suspend();
     assert!(terminal.lines().iter().all(String::is_empty));
     view.show(&sample::pipeline(61));
-    assert!(
-        terminal.lines().iter().all(String::is_empty),
-        "nothing is drawn while suspended"
-    );
+    assert!(terminal.lines().iter().all(String::is_empty), "nothing is drawn while suspended");
     terminal.print("[1]+ Stopped\n");
     view.resume();
     assert_eq!(terminal.line_with("fullbore  15.2 s"), 2);
     drop(view);
-    assert_eq!(
-        terminal
-            .lines()
-            .iter()
-            .filter(|line| !line.is_empty())
-            .count(),
-        1
-    );
+    assert_eq!(terminal.lines().iter().filter(|line| !line.is_empty()).count(), 1);
 }
 
 #[test]
@@ -280,33 +228,18 @@ fn a_terminal_that_changes_its_size_shows_one_whole_view() {
     let terminal = SharedTerminal::new(120, 40);
     terminal.print(&"$ earlier\n".repeat(50));
     let mut view = terminal.view();
-    for (columns, rows) in [
-        (120, 40),
-        (60, 30),
-        (40, 12),
-        (20, 5),
-        (11, 3),
-        (80, 24),
-        (30, 40),
-    ] {
+    for (columns, rows) in [(120, 40), (60, 30), (40, 12), (20, 5), (11, 3), (80, 24), (30, 40)] {
         terminal.resize(columns, rows);
         view.show(&sample::pipeline(60));
         terminal.line_with("15.0 s");
         let lines = terminal.lines();
         assert!(
-            lines
-                .iter()
-                .all(|line| line.chars().count() < usize::from(columns)),
+            lines.iter().all(|line| line.chars().count() < usize::from(columns)),
             "last column free: {lines:#?}"
         );
     }
     view.clear();
-    assert!(
-        terminal
-            .lines()
-            .iter()
-            .all(|line| line.is_empty() || line.starts_with('$'))
-    );
+    assert!(terminal.lines().iter().all(|line| line.is_empty() || line.starts_with('$')));
 }
 
 #[test]
@@ -340,11 +273,7 @@ fn hostile_text_cannot_shift_the_view() {
     let mut view = terminal.view();
     view.show(&snapshot);
     let lines = terminal.lines();
-    let pipe = |row: usize| {
-        lines[row]
-            .find("iB")
-            .map(|at| lines[row][..at].chars().count())
-    };
+    let pipe = |row: usize| lines[row].find("iB").map(|at| lines[row][..at].chars().count());
     let header = terminal.line_with("fullbore  15.0 s");
     let row = terminal.line_with("日本語");
     assert_eq!(row, header + 3);
@@ -384,10 +313,7 @@ fn no_color_means_no_colours() {
             Ok(())
         }
     }
-    let size = || TerminalSize {
-        columns: 120,
-        rows: 40,
-    };
+    let size = || TerminalSize { columns: 120, rows: 40 };
     let mut view = View::start(Sink(Arc::clone(&bytes)), size, Look::Plain).unwrap();
     view.show(&sample::pipeline(60));
     let text = String::from_utf8(bytes.lock().unwrap().clone()).unwrap();
@@ -408,15 +334,8 @@ fn a_terminal_that_is_gone_ends_the_view_and_nothing_else() {
             Ok(())
         }
     }
-    let mut view = View::start(
-        Gone,
-        || TerminalSize {
-            columns: 80,
-            rows: 24,
-        },
-        Look::Plain,
-    )
-    .unwrap();
+    let mut view =
+        View::start(Gone, || TerminalSize { columns: 80, rows: 24 }, Look::Plain).unwrap();
     assert!(!view.is_lost());
     view.show(&sample::pipeline(60));
     assert!(view.is_lost());
@@ -426,10 +345,7 @@ fn a_terminal_that_is_gone_ends_the_view_and_nothing_else() {
 
 #[test]
 fn a_terminal_too_small_gets_no_view() {
-    let tiny = TerminalSize {
-        columns: 9,
-        rows: 24,
-    };
+    let tiny = TerminalSize { columns: 9, rows: 24 };
     let refused = View::start(io::sink(), move || tiny, Look::Plain).err();
     assert_eq!(refused, Some(Unsuitable::TooSmall(tiny)));
 }

@@ -28,10 +28,9 @@ pub enum ParseBytesError {
 impl fmt::Display for ParseBytesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotANumber => write!(
-                f,
-                "not a size: write a whole number such as 65536, 64K or 1MiB"
-            ),
+            Self::NotANumber => {
+                write!(f, "not a size: write a whole number such as 65536, 64K or 1MiB")
+            }
             Self::UnknownSuffix(suffix) => write!(
                 f,
                 "unknown size suffix '{suffix}': use K, M, G, T (or KiB, MiB, …) for powers of 1024, kB, MB, GB, TB for powers of 1000"
@@ -48,9 +47,7 @@ impl FromStr for Bytes {
 
     /// Reads `65536`, `64K`, `64KiB`, `1M`, `2G`, `1T` (powers of 1024) and `64kB`, `1MB` (powers of 1000), as GNU tools do.
     fn from_str(text: &str) -> Result<Self, ParseBytesError> {
-        let digits_end = text
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(text.len());
+        let digits_end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let (digits, suffix) = text.split_at(digits_end);
         if digits.is_empty() {
             return Err(ParseBytesError::NotANumber);
@@ -68,10 +65,7 @@ impl FromStr for Bytes {
             "TB" => 1_000_000_000_000,
             other => return Err(ParseBytesError::UnknownSuffix(other.to_owned())),
         };
-        number
-            .checked_mul(factor)
-            .map(Bytes)
-            .ok_or(ParseBytesError::TooLarge)
+        number.checked_mul(factor).map(Bytes).ok_or(ParseBytesError::TooLarge)
     }
 }
 
@@ -106,11 +100,7 @@ impl BytesPerSecond {
     #[must_use]
     pub fn over(bytes: Bytes, time: Duration) -> Self {
         let seconds = time.as_secs_f64();
-        if seconds > 0.0 {
-            Self(bytes.0 as f64 / seconds)
-        } else {
-            Self(0.0)
-        }
+        if seconds > 0.0 { Self(bytes.0 as f64 / seconds) } else { Self(0.0) }
     }
 }
 
@@ -139,11 +129,7 @@ impl Share {
     /// `part / whole`, clamped to 0..=1; zero when the whole is.
     #[must_use]
     pub fn of(part: f64, whole: f64) -> Self {
-        if whole > 0.0 {
-            Self((part / whole).clamp(0.0, 1.0))
-        } else {
-            Self(0.0)
-        }
+        if whole > 0.0 { Self((part / whole).clamp(0.0, 1.0)) } else { Self(0.0) }
     }
 
     /// The share in percent, 0 to 100.
@@ -203,15 +189,9 @@ mod tests {
     fn a_wrong_size_says_why() {
         assert_eq!("".parse::<Bytes>(), Err(ParseBytesError::NotANumber));
         assert_eq!("-1".parse::<Bytes>(), Err(ParseBytesError::NotANumber));
-        assert_eq!(
-            "1Q".parse::<Bytes>(),
-            Err(ParseBytesError::UnknownSuffix("Q".into()))
-        );
+        assert_eq!("1Q".parse::<Bytes>(), Err(ParseBytesError::UnknownSuffix("Q".into())));
         assert_eq!("99999999T".parse::<Bytes>(), Err(ParseBytesError::TooLarge));
-        assert_eq!(
-            "99999999999999999999".parse::<Bytes>(),
-            Err(ParseBytesError::TooLarge)
-        );
+        assert_eq!("99999999999999999999".parse::<Bytes>(), Err(ParseBytesError::TooLarge));
     }
 
     #[test]

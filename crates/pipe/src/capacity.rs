@@ -82,10 +82,7 @@ impl Limits {
     /// What Linux documents as its defaults: 1 MiB a pipe, 64 MiB a user.
     ///
     /// Source: pipe(7), "/proc files".
-    pub const DEFAULT: Self = Self {
-        pipe_max: Bytes(1 << 20),
-        user_soft: Some(Bytes(64 << 20)),
-    };
+    pub const DEFAULT: Self = Self { pipe_max: Bytes(1 << 20), user_soft: Some(Bytes(64 << 20)) };
 }
 
 #[cfg(test)]

@@ -38,10 +38,7 @@ impl fmt::Display for Error {
                 write!(f, "opening descriptor {fd} of process {pid}: {source}")
             }
             Self::NotThatPipe { pid, fd } => {
-                write!(
-                    f,
-                    "descriptor {fd} of process {pid} is no end of that pipe any more"
-                )
+                write!(f, "descriptor {fd} of process {pid} is no end of that pipe any more")
             }
         }
     }

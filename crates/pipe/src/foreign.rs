@@ -53,11 +53,7 @@ pub fn lend<T>(handle: Handle, ask: impl FnOnce(BorrowedFd<'_>) -> T) -> Result<
             if FileType::from_raw_mode(stat.st_mode) == FileType::Fifo
                 && stat.st_ino == pipe.inode => {}
         Err(Errno::ACCESS | Errno::PERM) => {
-            return Err(Error::Open {
-                pid,
-                fd,
-                source: Errno::ACCESS.into(),
-            });
+            return Err(Error::Open { pid, fd, source: Errno::ACCESS.into() });
         }
         _ => return Err(not_that_pipe),
     }
@@ -69,11 +65,7 @@ pub fn lend<T>(handle: Handle, ask: impl FnOnce(BorrowedFd<'_>) -> T) -> Result<
     match open(&path, flags, Mode::empty()) {
         Ok(opened) if PipeId::of(&opened) == Some(pipe) => Ok(ask(opened.as_fd())),
         Ok(_) | Err(Errno::NOENT | Errno::SRCH | Errno::NXIO) => Err(not_that_pipe),
-        Err(errno) => Err(Error::Open {
-            pid,
-            fd,
-            source: errno.into(),
-        }),
+        Err(errno) => Err(Error::Open { pid, fd, source: errno.into() }),
     }
 }
 
@@ -91,12 +83,7 @@ mod tests {
 
     fn handle(fd: &impl AsFd, end: End) -> Handle {
         let fd = fd.as_fd();
-        Handle {
-            pid: own_pid(),
-            fd: fd.as_raw_fd(),
-            pipe: PipeId::of(fd).unwrap(),
-            end,
-        }
+        Handle { pid: own_pid(), fd: fd.as_raw_fd(), pipe: PipeId::of(fd).unwrap(), end }
     }
 
     #[test]
@@ -124,42 +111,24 @@ mod tests {
         let (reader, mut writer) = std::io::pipe().unwrap();
         lend(handle(&reader, End::Read), |fd| capacity(fd).unwrap()).unwrap();
         drop(reader);
-        assert_eq!(
-            writer.write(b"x").unwrap_err().kind(),
-            std::io::ErrorKind::BrokenPipe
-        );
+        assert_eq!(writer.write(b"x").unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
     }
 
     #[test]
     fn a_descriptor_that_is_something_else_by_now_is_not_touched() {
         let (reader, _writer) = std::io::pipe().unwrap();
         let (other, _other_writer) = std::io::pipe().unwrap();
-        let wrong = Handle {
-            fd: other.as_raw_fd(),
-            ..handle(&reader, End::Read)
-        };
-        assert!(matches!(
-            lend(wrong, |_| ()),
-            Err(Error::NotThatPipe { .. })
-        ));
+        let wrong = Handle { fd: other.as_raw_fd(), ..handle(&reader, End::Read) };
+        assert!(matches!(lend(wrong, |_| ()), Err(Error::NotThatPipe { .. })));
         let file = std::fs::File::open("/dev/null").unwrap();
-        let wrong = Handle {
-            fd: file.as_raw_fd(),
-            ..handle(&reader, End::Read)
-        };
-        assert!(matches!(
-            lend(wrong, |_| ()),
-            Err(Error::NotThatPipe { .. })
-        ));
+        let wrong = Handle { fd: file.as_raw_fd(), ..handle(&reader, End::Read) };
+        assert!(matches!(lend(wrong, |_| ()), Err(Error::NotThatPipe { .. })));
     }
 
     #[test]
     fn a_process_that_is_gone_is_no_pipe() {
         let (reader, _writer) = std::io::pipe().unwrap();
-        let gone = Handle {
-            pid: i32::MAX,
-            ..handle(&reader, End::Read)
-        };
+        let gone = Handle { pid: i32::MAX, ..handle(&reader, End::Read) };
         assert!(matches!(lend(gone, |_| ()), Err(Error::NotThatPipe { .. })));
     }
 }

@@ -27,10 +27,7 @@ impl PipeId {
     /// The pipe or FIFO with this device and inode number, as stat(2) gives them.
     #[must_use]
     pub fn from_stat(device: u64, inode: u64) -> Self {
-        Self {
-            device: if Some(device) == pipefs() { 0 } else { device },
-            inode,
-        }
+        Self { device: if Some(device) == pipefs() { 0 } else { device }, inode }
     }
 
     /// The pipe that `fd` is an end of; `None` when it is something else.

@@ -1,7 +1,4 @@
-#![expect(
-    unsafe_code,
-    reason = "closing descriptors that were inherited as bare numbers"
-)]
+#![expect(unsafe_code, reason = "closing descriptors that were inherited as bare numbers")]
 //! Descriptors this process was started with.
 
 use std::fs::File;
@@ -67,10 +64,7 @@ mod tests {
         let is_open = |fd: i32| std::fs::symlink_metadata(format!("/proc/self/fd/{fd}")).is_ok();
         assert!(is_open(fd), "a descriptor of our own was closed");
         assert!(!is_open(9), "an inherited descriptor is still open");
-        assert_eq!(
-            std::fs::read_link("/proc/self/fd/0").unwrap().to_str(),
-            Some("/dev/null")
-        );
+        assert_eq!(std::fs::read_link("/proc/self/fd/0").unwrap().to_str(), Some("/dev/null"));
         std::fs::write(std::env::var("FULLBORE_TEST_MARK").unwrap(), "ok").unwrap();
     }
 

@@ -19,6 +19,8 @@ const INNER_PIPE_NS: u64 = 150_000_000;
 const STAGES_MAX: usize = 256;
 /// A process this old has closed the ends it does not use, even if it never calls execve (a subshell).
 const SETTLED_NS: u64 = 4_000_000;
+/// A stage that lived shorter and was never seen to call execve has no name of its own.
+const UNNAMED_NS: f64 = 10e6;
 /// The pipes are looked up anew this often, when no process began or ended.
 const TOPOLOGY_INTERVAL_NS: u64 = 250_000_000;
 
@@ -63,7 +65,9 @@ impl Watch {
             found.extend(self.find_by_parent());
         }
         let orphans = self.orphans.read(&mut self.buffer).unwrap_or_default();
-        found.extend(orphans.split_ascii_whitespace().filter_map(|pid| Some((self.own, pid.parse().ok()?))));
+        found.extend(
+            orphans.split_ascii_whitespace().filter_map(|pid| Some((self.own, pid.parse().ok()?))),
+        );
         self.zombies.retain(|zombie| found.iter().any(|(_, pid)| pid == zombie));
         found.retain(|(_, pid)| !self.processes.contains_key(pid) && !self.zombies.contains(pid));
         found
@@ -71,7 +75,11 @@ impl Watch {
 
     /// The same from every process's own word on its parent, for a Linux without lists of children.
     fn find_by_parent(&self) -> Vec<(i32, i32)> {
-        let parents = self.root.processes().into_iter().filter_map(|pid| Some((self.root.stat(pid)?.parent, pid)));
+        let parents = self
+            .root
+            .processes()
+            .into_iter()
+            .filter_map(|pid| Some((self.root.stat(pid)?.parent, pid)));
         parents.filter(|(parent, _)| self.processes.contains_key(parent)).collect()
     }
 
@@ -128,12 +136,12 @@ impl Watch {
         stage.leader_is_alive &= !process.is_leader;
         let io = process.io.unwrap_or_default();
         let own_io = difference(io, process.io_elsewhere);
-        let unseen_ns = now_ns.saturating_sub(self.last_ns);
-        let counted_ns = process.cpu_ns + process.children_cpu_ns;
+        let of_children = process.counted_early_ns
+            + process.reaped.iter().map(|child| child.counted_ns).sum::<u64>();
+        let counted_ns = process.cpu_ns + process.children_cpu_ns + of_children;
         if let Some(parent) = self.processes.get_mut(&process.parent) {
             parent.has_children = true;
-            let had_threads = process.has_threads;
-            parent.reaped.push(Reaped { stage: process.stage, counted_ns, unseen_ns, had_threads });
+            parent.reaped.push(Reaped { stage: process.stage, counted_ns });
             // Linux adds what a child read and wrote to its parent when it is waited for.
             if parent.stage == process.stage {
                 return;
@@ -183,7 +191,9 @@ impl Watch {
             for (has_end, end) in [(fd.reads, End::Read), (fd.writes, End::Write)] {
                 if has_end {
                     let handle = Handle { pid: process.pid, fd: fd.number, pipe: id, end };
-                    let is_for_use = !process.is_container && !(pipe.is_outside && fd.number == 2);
+                    // What leads outside is inherited by all; it is used where standard input and output lead.
+                    let is_standard = fd.number == if end == End::Read { 0 } else { 1 };
+                    let is_for_use = !process.is_container && (is_standard || !pipe.is_outside);
                     pipe.handles.push(Held { handle, stage: process.stage, is_for_use });
                 }
             }
@@ -210,7 +220,9 @@ impl Watch {
         for pipe in &self.pipes.list {
             let Some((writer, reader)) = inner_pair(pipe) else { continue };
             let is_old = |pid: i32| {
-                self.processes.get(&pid).is_some_and(|process| now_ns > process.first_ns + INNER_PIPE_NS)
+                self.processes
+                    .get(&pid)
+                    .is_some_and(|process| now_ns > process.first_ns + INNER_PIPE_NS)
             };
             if is_old(writer) && is_old(reader) {
                 containers.extend(self.common_ancestor(writer, reader));
@@ -222,7 +234,9 @@ impl Watch {
     }
 
     fn common_ancestor(&self, one: i32, two: i32) -> Option<i32> {
-        let line = |pid: i32| std::iter::successors(Some(pid), |pid| Some(self.processes.get(pid)?.parent));
+        let line = |pid: i32| {
+            std::iter::successors(Some(pid), |pid| Some(self.processes.get(pid)?.parent))
+        };
         let ancestors: Vec<i32> = line(one).collect();
         line(two).find(|pid| ancestors.contains(pid) && self.processes.contains_key(pid))
     }
@@ -260,7 +274,12 @@ impl Watch {
             process.io_elsewhere = io;
         }
         self.stages[to].processes += 1;
-        let children: Vec<i32> = self.processes.values().filter(|p| p.parent == pid && p.stage == from).map(|p| p.pid).collect();
+        let children: Vec<i32> = self
+            .processes
+            .values()
+            .filter(|p| p.parent == pid && p.stage == from)
+            .map(|p| p.pid)
+            .collect();
         for child in children {
             self.move_family(child, to);
         }
@@ -268,7 +287,10 @@ impl Watch {
 }
 
 /// Asks a pipe something through the first descriptor that still leads to it.
-pub(crate) fn ask<T>(pipe: &Pipe, question: impl Fn(std::os::fd::BorrowedFd<'_>) -> Option<T>) -> Option<T> {
+pub(crate) fn ask<T>(
+    pipe: &Pipe,
+    question: impl Fn(std::os::fd::BorrowedFd<'_>) -> Option<T>,
+) -> Option<T> {
     // A read end is asked first: to hold one for a moment delays nothing.
     let mut handles: Vec<Handle> = pipe.handles.iter().map(|held| held.handle).collect();
     handles.sort_by_key(|handle| handle.end);
@@ -289,11 +311,15 @@ fn note_users(pipe: &mut Pipe) {
 /// A process that only writes and one that only reads the pipe, when both belong to one stage.
 fn inner_pair(pipe: &Pipe) -> Option<(i32, i32)> {
     let ends = |pid: i32| {
-        let of = |end| pipe.handles.iter().any(|held| held.handle.pid == pid && held.handle.end == end);
+        let of =
+            |end| pipe.handles.iter().any(|held| held.handle.pid == pid && held.handle.end == end);
         (of(End::Write), of(End::Read))
     };
     let only = |wanted: (bool, bool)| {
-        pipe.handles.iter().find(|held| ends(held.handle.pid) == wanted).map(|held| (held.handle.pid, held.stage))
+        pipe.handles
+            .iter()
+            .find(|held| ends(held.handle.pid) == wanted)
+            .map(|held| (held.handle.pid, held.stage))
     };
     let (writer, writing_stage) = only((true, false))?;
     let (reader, reading_stage) = only((false, true))?;
@@ -316,7 +342,10 @@ impl Watch {
             if self.stages[index].joined.is_some() || self.stages[index].alive > 0 {
                 continue;
             }
-            let Some(first) = (0..index).find(|first| self.is_repetition(*first, index, likeness)) else { continue };
+            let Some(first) = (0..index).find(|first| self.is_repetition(*first, index, likeness))
+            else {
+                continue;
+            };
             let (before, after) = self.stages.split_at_mut(index);
             before[first].join(&mut after[0]);
             after[0].joined = Some(first);
@@ -325,11 +354,15 @@ impl Watch {
 
     fn is_repetition(&self, first: usize, later: usize, likeness: Likeness) -> bool {
         let (first, later) = (&self.stages[first], &self.stages[later]);
+        // A child of a loop that was never seen to call execve: one of its siblings, only shorter.
+        let is_unnamed = later.words == later.first_words
+            && later.life_ns() < UNNAMED_NS
+            && first.words != first.first_words;
         let is_alike = match likeness {
             Likeness::SameWords => first.words == later.words,
             Likeness::SameProgram => first.words.first() == later.words.first(),
         };
-        is_alike
+        (is_alike || is_unnamed)
             && first.joined.is_none()
             && first.alive == 0
             && first.container == later.container
@@ -352,7 +385,10 @@ impl Watch {
         let shrink = |handle: Handle| {
             // More may be queued than fits: then to the next size that does.
             let sizes = (0..10).map(|doublings| Bytes(capacity.0 << doublings));
-            lend(handle, |fd| sizes.into_iter().any(|size| fullbore_pipe::set_capacity(fd, size).is_ok())).unwrap_or(false)
+            lend(handle, |fd| {
+                sizes.into_iter().any(|size| fullbore_pipe::set_capacity(fd, size).is_ok())
+            })
+            .unwrap_or(false)
         };
         if !own.into_iter().any(shrink) && (pipe.is_outside || pipe.path.is_some()) {
             let _ = self.outside_handles(index).into_iter().any(shrink);
@@ -378,7 +414,11 @@ impl Watch {
     }
 
     /// Raises or lowers the capacity of a pipe; `None` when nobody holds it any more.
-    pub(crate) fn resize(&mut self, index: usize, wanted: Bytes) -> Option<Result<Bytes, fullbore_pipe::Refused>> {
+    pub(crate) fn resize(
+        &mut self,
+        index: usize,
+        wanted: Bytes,
+    ) -> Option<Result<Bytes, fullbore_pipe::Refused>> {
         let pipe = &mut self.pipes.list[index];
         let answer = ask(pipe, |fd| Some(fullbore_pipe::set_capacity(fd, wanted)))?;
         if let Ok(granted) = answer {

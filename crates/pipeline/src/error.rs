@@ -26,7 +26,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Start { program, source } => write!(f, "{}: {}", program.display(), plain(source)),
+            Self::Start { program, source } => {
+                write!(f, "{}: {}", program.display(), plain(source))
+            }
             Self::Signals(source) => write!(f, "taking over signals: {}", plain(source)),
             Self::Thread(source) => write!(f, "starting a thread: {}", plain(source)),
             Self::Wait(source) => write!(f, "waiting for the pipeline: {}", plain(source)),

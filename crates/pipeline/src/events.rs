@@ -78,7 +78,9 @@ pub(crate) fn take_over_signals() -> Result<(Sender<Event>, Receiver<Event>), Er
 /// A terminal and a process of our own group signal the whole group, the shell included.
 fn is_for_us_alone(origin: &Origin) -> bool {
     let Cause::Sent(_) = origin.cause else { return false };
-    let Some(sender) = origin.process.and_then(|process| Pid::from_raw(process.pid)) else { return true };
+    let Some(sender) = origin.process.and_then(|process| Pid::from_raw(process.pid)) else {
+        return true;
+    };
     let own_group = rustix::process::getpgrp();
     rustix::process::getpgid(Some(sender)).map_or(true, |group| group != own_group)
 }

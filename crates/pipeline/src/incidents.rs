@@ -45,7 +45,8 @@ impl Watch {
     /// Looks for incidents; the same one is noted once and lasts.
     pub(crate) fn note_incidents(&mut self, now_ns: u64) {
         let stuck = self.stuck(now_ns);
-        let is_still = !self.stages.iter().any(|stage| stage.alive > 0 && stage.now == Some(Now::Running));
+        let is_still =
+            !self.stages.iter().any(|stage| stage.alive > 0 && stage.now == Some(Now::Running));
         self.incidents.still_since_ns = match (is_still, self.incidents.still_since_ns) {
             (false, _) => None,
             (true, since) => since.or(Some(now_ns)),
@@ -54,7 +55,11 @@ impl Watch {
             return;
         }
         let since = |watch: &Self, stages: &[usize]| {
-            stages.iter().filter_map(|stage| watch.stages[*stage].blocked_since_ns).max().unwrap_or(now_ns)
+            stages
+                .iter()
+                .filter_map(|stage| watch.stages[*stage].blocked_since_ns)
+                .max()
+                .unwrap_or(now_ns)
         };
         for (waiting, pipe) in &stuck {
             if let Some(what) = self.leaked_end(*waiting, *pipe) {
@@ -78,9 +83,13 @@ impl Watch {
     fn stuck(&self, now_ns: u64) -> Vec<(usize, usize)> {
         let stages = self.stages.iter().enumerate().filter(|(_, stage)| stage.alive > 0);
         stages
-            .filter(|(_, stage)| stage.blocked_since_ns.is_some_and(|since| now_ns > since + STUCK_NS))
+            .filter(|(_, stage)| {
+                stage.blocked_since_ns.is_some_and(|since| now_ns > since + STUCK_NS)
+            })
             .filter_map(|(index, stage)| match stage.now {
-                Some(Now::Blocked(Reason::Reading(pipe) | Reason::Writing(pipe))) => Some((index, pipe)),
+                Some(Now::Blocked(Reason::Reading(pipe) | Reason::Writing(pipe))) => {
+                    Some((index, pipe))
+                }
                 _ => None,
             })
             .collect()
@@ -100,13 +109,15 @@ impl Watch {
             .collect();
         let is_left_over = |(pid, stage): &(i32, usize)| {
             *stage == waiting
-                || (!self.stages[*stage].leader_is_alive && self.processes.get(pid).is_some_and(|p| p.parent == self.own))
+                || (!self.stages[*stage].leader_is_alive
+                    && self.processes.get(pid).is_some_and(|p| p.parent == self.own))
         };
         let (holder, holder_stage) = *holders.first()?;
         if self.pipes.list[pipe].is_outside || !holders.iter().all(is_left_over) {
             return None;
         }
-        let command = self.processes.get(&holder).map(|process| process.words.join(" ")).unwrap_or_default();
+        let command =
+            self.processes.get(&holder).map(|process| process.words.join(" ")).unwrap_or_default();
         Some(What::LeakedEnd { pipe, waiting, holder_stage, holder, command })
     }
 
@@ -121,7 +132,8 @@ impl Watch {
             let before = lost.len();
             lost.retain(|(stage, pipe)| {
                 let hope = self.who_could_help(*stage, *pipe);
-                !hope.is_empty() && hope.iter().all(|helper| names.contains(helper) && helper != stage)
+                !hope.is_empty()
+                    && hope.iter().all(|helper| names.contains(helper) && helper != stage)
             });
             if lost.len() == before {
                 break;
@@ -157,7 +169,9 @@ impl Watch {
     /// The one stage that waits for something other than a pipe, while all others wait on pipes.
     fn awaited(&self) -> Option<usize> {
         let mut others = self.stages.iter().enumerate().filter(|(_, stage)| {
-            stage.alive > 0 && stage.container != 0 && !matches!(stage.now, Some(Now::Blocked(Reason::Reading(_) | Reason::Writing(_))))
+            stage.alive > 0
+                && stage.container != 0
+                && !matches!(stage.now, Some(Now::Blocked(Reason::Reading(_) | Reason::Writing(_))))
         });
         let first = others.next()?.0;
         others.next().is_none().then_some(first)
@@ -187,21 +201,25 @@ impl Noted {
         // A look may come this long before the end of the run.
         const LAST_LOOK_NS: u64 = 100_000_000;
         Some(match &self.what {
-            What::LeakedEnd { pipe, waiting, holder_stage, holder, command } => Incident::LeakedEnd {
-                pipe: pipe_number(*pipe)?,
-                waiting_stage: stage_number(*waiting)?,
-                holder_stage: stage_number(*holder_stage),
-                holder_pid: *holder,
-                holder_command: command.clone(),
-                lasted_ns,
-            },
+            What::LeakedEnd { pipe, waiting, holder_stage, holder, command } => {
+                Incident::LeakedEnd {
+                    pipe: pipe_number(*pipe)?,
+                    waiting_stage: stage_number(*waiting)?,
+                    holder_stage: stage_number(*holder_stage),
+                    holder_pid: *holder,
+                    holder_command: command.clone(),
+                    lasted_ns,
+                }
+            }
             What::Deadlock { circle } => Incident::Deadlock {
                 stages: circle.iter().filter_map(|(stage, _)| stage_number(*stage)).collect(),
                 pipes: circle.iter().filter_map(|(_, pipe)| pipe_number(*pipe)).collect(),
                 lasted_ns,
                 to_the_end: self.last_ns + LAST_LOOK_NS >= end_ns,
             },
-            What::Stalled { stage } => Incident::Stalled { stage: stage.and_then(stage_number), lasted_ns },
+            What::Stalled { stage } => {
+                Incident::Stalled { stage: stage.and_then(stage_number), lasted_ns }
+            }
         })
     }
 }

@@ -14,23 +14,23 @@
 #![forbid(unsafe_code)]
 
 mod command;
-mod error;
-mod spawn;
-mod events;
-mod process;
-mod stage;
-mod pipes;
-mod discover;
-mod reason;
-mod observe;
-mod timeline;
-mod incidents;
-mod tune;
-pub mod label;
-mod summarise;
-pub mod record;
 pub mod diagnose;
+mod discover;
+mod error;
+mod events;
+mod incidents;
+pub mod label;
+mod observe;
+mod pipes;
+mod process;
+mod reason;
+pub mod record;
 mod run;
+mod spawn;
+mod stage;
+mod summarise;
+mod timeline;
+mod tune;
 
 pub use command::Command;
 pub use error::Error;

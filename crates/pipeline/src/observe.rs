@@ -42,6 +42,9 @@ pub(crate) struct Watch {
 /// Looks that may fail (a process within execve cannot be looked into) before a process counts as closed to us.
 const UNSEEN_LOOKS_MAX: u32 = 5;
 
+/// Threads are counted at every look of this many.
+const TASKS_INTERVAL: u64 = 8;
+
 /// Sums over the whole run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
@@ -92,9 +95,12 @@ impl Watch {
         self.discover(now_ns);
         let mut looks = BTreeMap::new();
         let ended = self.look_at_processes(now_ns, &mut looks);
-        for pid in ended {
+        // Children before their parents, which have higher numbers as a rule.
+        for pid in ended.into_iter().rev() {
             self.end_process(pid, now_ns);
         }
+        // After the ends: a parent's count has grown by what its ended children used.
+        self.count_all_children(&mut looks);
         self.pipes.pass((now_ns - self.last_ns) as f64);
         self.divide(now_ns, &looks);
         self.count_overlap(now_ns);
@@ -104,7 +110,11 @@ impl Watch {
     }
 
     /// Looks at every process; returns those that have ended.
-    fn look_at_processes(&mut self, now_ns: u64, looks: &mut BTreeMap<usize, StageLook>) -> Vec<i32> {
+    fn look_at_processes(
+        &mut self,
+        now_ns: u64,
+        looks: &mut BTreeMap<usize, StageLook>,
+    ) -> Vec<i32> {
         let mut processes = std::mem::take(&mut self.processes);
         let mut ended = Vec::new();
         let mut tasks = Vec::new();
@@ -117,7 +127,8 @@ impl Watch {
             } else {
                 let stage = &mut self.stages[process.stage];
                 stage.alive += 1;
-                stage.threads = stage.threads.max(u32::try_from(process.tasks.len()).unwrap_or(u32::MAX));
+                stage.threads =
+                    stage.threads.max(u32::try_from(process.tasks.len()).unwrap_or(u32::MAX));
             }
         }
         self.processes = processes;
@@ -156,16 +167,31 @@ impl Watch {
                 look.reason = Some(reason);
             }
         }
+        if self.sums.samples.is_multiple_of(TASKS_INTERVAL) {
+            look.run_sum_ns += self.follow_tasks(process).unwrap_or(0);
+        }
         looks.insert(process.stage, look);
         lives?;
-        if process.has_children {
-            let children_ns = process.read_stat(&mut self.buffer)?.children_cpu_ticks * self.tick_ns;
-            self.count_children(process, children_ns, looks);
-        }
         if now_ns >= process.next_rare_ns {
             self.look_rarely(process, now_ns)?;
         }
         Some(())
+    }
+
+    /// Finds threads that began since; returns the CPU time of those that ended unseen.
+    fn follow_tasks(&mut self, process: &mut Process) -> Option<u64> {
+        let stat = process.read_stat(&mut self.buffer)?;
+        if stat.threads as usize != process.tasks.len() {
+            process.has_threads = true;
+            process.find_tasks(&self.root);
+        }
+        // Threads take their times with them; the sum for the process, in ticks, keeps them.
+        let lost_ns = (stat.cpu_ticks * self.tick_ns).saturating_sub(process.cpu_ns);
+        if !process.has_threads {
+            return None;
+        }
+        process.cpu_ns += lost_ns;
+        Some(lost_ns)
     }
 
     /// The process may not be looked into (another user's): its state letter is all there is.
@@ -196,8 +222,20 @@ impl Watch {
         let (Reason::Reading(pipe) | Reason::Writing(pipe)) = reason else { return Some(reason) };
         let pipe = &self.pipes.list[pipe];
         // A pipe within a stage (a program and its helper) is the stage's own affair.
-        let is_inner = pipe.writers.len() == 1 && pipe.writers == pipe.readers && pipe.writers.contains(&stage);
+        let is_inner = pipe.writers.len() == 1
+            && pipe.writers == pipe.readers
+            && pipe.writers.contains(&stage);
         Some(if is_inner { Reason::Other(Cause::Child) } else { reason })
+    }
+
+    fn count_all_children(&mut self, looks: &mut BTreeMap<usize, StageLook>) {
+        let mut processes = std::mem::take(&mut self.processes);
+        for process in processes.values_mut().filter(|process| process.has_children) {
+            if let Some(stat) = process.read_stat(&mut self.buffer) {
+                self.count_children(process, stat.children_cpu_ticks * self.tick_ns, looks);
+            }
+        }
+        self.processes = processes;
     }
 
     /// Gives children's CPU time to the stages they belonged to.
@@ -210,12 +248,14 @@ impl Watch {
         let grown = children_cpu_ns.saturating_sub(process.children_cpu_ns);
         process.children_cpu_ns = children_cpu_ns;
         let reaped = std::mem::take(&mut process.reaped);
-        let counted = process.counted_early_ns + reaped.iter().map(|child| child.counted_ns).sum::<u64>();
+        let counted =
+            process.counted_early_ns + reaped.iter().map(|child| child.counted_ns).sum::<u64>();
         let mut unseen = grown.saturating_sub(counted);
         process.counted_early_ns = counted.saturating_sub(grown);
-        for child in reaped {
-            // Threads that ended before it took their times with them.
-            let share = if child.had_threads { unseen } else { unseen.min(child.unseen_ns) };
+        // What nobody saw is theirs: their last moments, threads that ended, siblings too short to be seen.
+        let heirs = reaped.len() as u64;
+        for (place, child) in reaped.iter().enumerate() {
+            let share = unseen / (heirs - place as u64);
             unseen -= share;
             // Its stage may be over: then only the sum of CPU time grows.
             match looks.get_mut(&child.stage) {
@@ -228,20 +268,9 @@ impl Watch {
 
     /// Reads what costs more than it changes; `None` when the process has ended.
     fn look_rarely(&mut self, process: &mut Process, now_ns: u64) -> Option<()> {
-        let stat = process.read_stat(&mut self.buffer)?;
         process.read_rarely(&self.root);
         process.read_io(&mut self.buffer);
-        if stat.threads > 1 {
-            process.has_threads = true;
-            process.find_tasks(&self.root);
-        }
         let stage = &mut self.stages[process.stage];
-        // Threads that ended took their times with them; the sum for the process, in ticks, has them.
-        let lost_ns = (stat.cpu_ticks * self.tick_ns).saturating_sub(process.cpu_ns);
-        if process.has_threads && lost_ns > 0 {
-            process.cpu_ns += lost_ns;
-            stage.cpu_ns += lost_ns;
-        }
         stage.peak_memory_bytes = stage.peak_memory_bytes.max(process.peak_memory_bytes);
         if process.is_leader {
             stage.words.clone_from(&process.words);
@@ -260,16 +289,32 @@ impl Watch {
     /// Adds what the looks found to the stages and pipes.
     fn divide(&mut self, now_ns: u64, looks: &BTreeMap<usize, StageLook>) {
         self.read_io(now_ns);
+        let is_waiting_for_stages = self.waiting_for_stages(looks);
         for (index, look) in looks {
             let stage = &mut self.stages[*index];
             let from_ns = stage.last_ns.min(now_ns);
             // A stage that ended did so some time since the last look.
-            let to_ns = if stage.alive > 0 { now_ns } else { u64::midpoint(from_ns, now_ns) };
+            let to_ns = if is_waiting_for_stages.contains(index) {
+                // A shell that waits for stages does nothing itself: this is no part of its life.
+                stage.last_ns = now_ns;
+                from_ns + (look.run_sum_ns + look.wait_sum_ns).min(now_ns - from_ns)
+            } else if stage.alive > 0 {
+                now_ns
+            } else {
+                u64::midpoint(from_ns, now_ns)
+            };
+            if to_ns == from_ns {
+                continue;
+            }
             let divided = stage.divide(look, to_ns - from_ns, now_ns);
             stage.series.spend(self.clock, from_ns, to_ns, &divided.spent);
             match stage.now {
-                Some(Now::Blocked(Reason::Reading(pipe))) => self.pipes.list[pipe].reader_waits = true,
-                Some(Now::Blocked(Reason::Writing(pipe))) => self.pipes.list[pipe].writer_waits = true,
+                Some(Now::Blocked(Reason::Reading(pipe))) => {
+                    self.pipes.list[pipe].reader_waits = true
+                }
+                Some(Now::Blocked(Reason::Writing(pipe))) => {
+                    self.pipes.list[pipe].writer_waits = true
+                }
                 _ => {}
             }
             for (reason, ns) in divided.reasons {
@@ -282,17 +327,27 @@ impl Watch {
         }
     }
 
-    /// Reads bytes and calls of all processes, now and then.
+    /// Shells that wait for a child which is a live stage.
+    fn waiting_for_stages(&self, looks: &BTreeMap<usize, StageLook>) -> BTreeSet<usize> {
+        let busy: BTreeSet<i32> = self
+            .stages
+            .iter()
+            .filter(|stage| stage.alive > 0)
+            .map(|stage| stage.container)
+            .collect();
+        let waits = |look: &StageLook| {
+            look.running_tasks == 0 && look.reason == Some(Reason::Other(Cause::Child))
+        };
+        let looks = looks
+            .iter()
+            .filter(|(index, look)| waits(look) && busy.contains(&self.stages[**index].leader));
+        looks.map(|(index, _)| *index).collect()
+    }
+
+    /// Reads bytes and calls of all processes: what one did after the last look before its end is lost.
     fn read_io(&mut self, now_ns: u64) {
-        // Every twentieth of a second is enough for rates that are shown four times a second.
-        const INTERVAL_NS: u64 = 50_000_000;
         let mut due: BTreeMap<usize, fullbore_proc::Io> = BTreeMap::new();
         for process in self.processes.values_mut() {
-            let stage = &self.stages[process.stage];
-            let is_young = now_ns.saturating_sub(stage.start_ns) < INTERVAL_NS;
-            if !is_young && now_ns < stage.io_read_ns + INTERVAL_NS {
-                continue;
-            }
             process.read_io(&mut self.buffer);
             if let Some(io) = process.io {
                 let own = crate::stage::difference(io, process.io_elsewhere);
@@ -324,7 +379,13 @@ impl Stage {
         let total = sum(self.ended_io, live);
         let before = self.io.unwrap_or_default();
         let grown = crate::stage::difference(total, before);
-        self.series.moved(clock, self.io_read_ns.min(now_ns), now_ns, grown.read_bytes, grown.written_bytes);
+        self.series.moved(
+            clock,
+            self.io_read_ns.min(now_ns),
+            now_ns,
+            grown.read_bytes,
+            grown.written_bytes,
+        );
         self.io = Some(total);
         self.io_read_ns = now_ns;
     }

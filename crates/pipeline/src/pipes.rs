@@ -66,7 +66,11 @@ impl Pipe {
 
     /// The same, of those that hold it for use.
     pub(crate) fn users(&self, end: End) -> BTreeSet<usize> {
-        self.handles.iter().filter(|held| held.handle.end == end && held.is_for_use).map(|held| held.stage).collect()
+        self.handles
+            .iter()
+            .filter(|held| held.handle.end == end && held.is_for_use)
+            .map(|held| held.stage)
+            .collect()
     }
 
     /// Whether it leads from one stage to another: not to itself, and not nowhere.
@@ -76,12 +80,16 @@ impl Pipe {
 
     /// Its input comes from outside the pipeline.
     pub(crate) fn has_outside_writer(&self) -> bool {
-        self.writers.is_empty() && !self.readers.is_empty() && (self.is_outside || self.path.is_some())
+        self.writers.is_empty()
+            && !self.readers.is_empty()
+            && (self.is_outside || self.path.is_some())
     }
 
     /// Its output goes outside the pipeline.
     pub(crate) fn has_outside_reader(&self) -> bool {
-        self.readers.is_empty() && !self.writers.is_empty() && (self.is_outside || self.path.is_some())
+        self.readers.is_empty()
+            && !self.writers.is_empty()
+            && (self.is_outside || self.path.is_some())
     }
 }
 

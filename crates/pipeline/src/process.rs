@@ -69,9 +69,6 @@ pub(crate) struct Reaped {
     pub(crate) stage: usize,
     /// CPU time that was counted while it lived.
     pub(crate) counted_ns: u64,
-    /// How long before its end the last look was, at most.
-    pub(crate) unseen_ns: u64,
-    pub(crate) had_threads: bool,
 }
 
 /// Threads looked at in each process; a process with more is judged by its first ones.
@@ -169,7 +166,12 @@ impl Process {
     }
 
     /// Processes that its first `tasks` threads started; `None` when Linux does not list them.
-    pub(crate) fn read_children(&self, tasks: usize, buffer: &mut [u8], into: &mut Vec<i32>) -> Option<()> {
+    pub(crate) fn read_children(
+        &self,
+        tasks: usize,
+        buffer: &mut [u8],
+        into: &mut Vec<i32>,
+    ) -> Option<()> {
         for task in self.tasks.iter().take(tasks) {
             let text = task.children.read(buffer)?;
             into.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
@@ -186,8 +188,10 @@ impl Process {
 
     /// Reads what changes rarely: what it runs, its descriptors, its memory.
     pub(crate) fn read_rarely(&mut self, root: &Root) {
-        if let Some(stat) = root.stat(self.pid) {
-            self.words = words(root, self.pid, &stat);
+        // A process that is ending has no words any more.
+        let words = root.command_line(self.pid);
+        if !words.is_empty() {
+            self.words = words;
         }
         if let Some(fds) = root.fds(self.pid) {
             self.fds = fds;

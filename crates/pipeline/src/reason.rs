@@ -51,7 +51,13 @@ enum Direction {
 }
 
 /// The reason that a call on one descriptor amounts to.
-fn on(root: &Root, process: &mut Process, number: i32, direction: Direction, pipes: &Pipes) -> Reason {
+fn on(
+    root: &Root,
+    process: &mut Process,
+    number: i32,
+    direction: Direction,
+    pipes: &Pipes,
+) -> Reason {
     match process.fd(root, number) {
         Some(fd) => on_target(fd, direction, pipes),
         None => Reason::Other(Cause::Unknown),
@@ -97,12 +103,12 @@ fn polled(root: &Root, process: &mut Process, entries: &[PollEntry], pipes: &Pip
 /// Who can neither read nor write has an empty pipe before it and a full one behind it: the full one
 /// is to blame, unless its reader starves, too (then it was only just filled).
 fn either(reads: &[Reason], writes: &[Reason], pipes: &Pipes) -> Reason {
-    let full = writes.iter().find(|reason| {
-        matches!(reason, Reason::Writing(pipe) if !pipes.list[*pipe].reader_waits)
-    });
-    let empty = reads.iter().find(|reason| {
-        matches!(reason, Reason::Reading(pipe) if !pipes.list[*pipe].writer_waits)
-    });
+    let full = writes
+        .iter()
+        .find(|reason| matches!(reason, Reason::Writing(pipe) if !pipes.list[*pipe].reader_waits));
+    let empty = reads
+        .iter()
+        .find(|reason| matches!(reason, Reason::Reading(pipe) if !pipes.list[*pipe].writer_waits));
     let highest = || reads.iter().chain(writes).max_by_key(|reason| reason.rank());
     full.or(empty).or_else(highest).copied().unwrap_or(Reason::Other(Cause::Sleep))
 }

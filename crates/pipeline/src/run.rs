@@ -51,14 +51,20 @@ pub struct Finished {
 /// # Errors
 /// When it could not be started, or its end not be learned. Failing to watch or to tune is no error:
 /// it is said in the record.
-pub fn run(command: &Command, options: Options, onlooker: &mut dyn Onlooker) -> Result<Finished, Error> {
+pub fn run(
+    command: &Command,
+    options: Options,
+    onlooker: &mut dyn Onlooker,
+) -> Result<Finished, Error> {
     let host = host(&Root::system());
     let (sender, events) = take_over_signals()?;
     let started = start(command)?;
     wait_for_children(started.pid, sender)?;
     let mut watch = Watch::begin(&started, matches!(command, Command::Line { .. }), host.cpus);
     if Root::system().stat(std::process::id().cast_signed()).is_none() {
-        watch.gaps.insert("/proc cannot be read here: nothing of this run could be seen".to_owned());
+        watch
+            .gaps
+            .insert("/proc cannot be read here: nothing of this run could be seen".to_owned());
     }
     let tuner = Tuner::new(options.tuning, limits(&host));
     Run { command: command.text(), host, started, watch, tuner }.to_the_end(&events, onlooker)
@@ -94,7 +100,11 @@ const LAST_INTERVAL_NS: u64 = 20_000_000;
 const OBSERVER_SHARE: u64 = 150;
 
 impl Run {
-    fn to_the_end(mut self, events: &Receiver<Event>, onlooker: &mut dyn Onlooker) -> Result<Finished, Error> {
+    fn to_the_end(
+        mut self,
+        events: &Receiver<Event>,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Finished, Error> {
         let mut next_show = onlooker.interval().map(|interval| self.started.at + interval);
         let mut next_look = self.started.at;
         let mut random = Jitter(self.started.unix_ns | 1);
@@ -105,7 +115,8 @@ impl Run {
                 Ok(event) => self.answer(event, onlooker),
                 Err(RecvTimeoutError::Timeout) => {
                     let spent = self.look();
-                    next_look = Instant::now() + Duration::from_nanos(random.around(self.interval_ns(spent)));
+                    next_look = Instant::now()
+                        + Duration::from_nanos(random.around(self.interval_ns(spent)));
                     next_show = self.show(next_show, onlooker);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
@@ -165,8 +176,10 @@ impl Run {
     fn snapshot(&self) -> Snapshot {
         let (mut record, numbers) = self.watch.record(&self.frame(0));
         record.findings = diagnose(&record);
-        let pipe_fill_bytes = numbers.pipe_order.iter().map(|index| self.watch.fill(*index)).collect();
-        let stage_is_alive = numbers.stage_order.iter().map(|index| self.watch.stages[*index].alive > 0).collect();
+        let pipe_fill_bytes =
+            numbers.pipe_order.iter().map(|index| self.watch.fill(*index)).collect();
+        let stage_is_alive =
+            numbers.stage_order.iter().map(|index| self.watch.stages[*index].alive > 0).collect();
         Snapshot { record, pipe_fill_bytes, stage_is_alive }
     }
 
@@ -191,7 +204,9 @@ impl Run {
                     self.started.signal(SIGCONT);
                 }
             }
-            Event::OrphanEnded { pid, status } => self.watch.note_status(pid, as_shell_reports(status)),
+            Event::OrphanEnded { pid, status } => {
+                self.watch.note_status(pid, as_shell_reports(status))
+            }
             Event::Ended(_) | Event::WaitFailed(_) => {}
         }
     }

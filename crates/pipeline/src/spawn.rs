@@ -6,7 +6,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fullbore_pipe::PipeId;
 use fullbore_proc::{Root, Target};
-use rustix::process::{Pid, PidfdFlags, Resource, getrlimit, pidfd_open, set_child_subreaper, setrlimit};
+use rustix::process::{
+    Pid, PidfdFlags, Resource, getrlimit, pidfd_open, set_child_subreaper, setrlimit,
+};
 
 use crate::{Command, Error};
 
@@ -36,7 +38,9 @@ pub(crate) fn start(command: &Command) -> Result<Started, Error> {
     let outside = inherited_pipes();
     // Processes whose parent ends become our children instead of init's, so their stage stays known.
     if set_child_subreaper(Pid::from_raw(1)).is_err() {
-        gaps.push("processes whose parent ended could not be followed (prctl was refused)".to_owned());
+        gaps.push(
+            "processes whose parent ended could not be followed (prctl was refused)".to_owned(),
+        );
     }
     let at = Instant::now();
     let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
@@ -47,7 +51,9 @@ pub(crate) fn start(command: &Command) -> Result<Started, Error> {
     let pid = child.id().cast_signed();
     let pidfd = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
     if let Err(error) = fullbore_pipe::let_go_of_inherited() {
-        gaps.push(format!("ends of pipes stayed open in fullbore ({error}): an end of file may come late"));
+        gaps.push(format!(
+            "ends of pipes stayed open in fullbore ({error}): an end of file may come late"
+        ));
     }
     allow_many_files();
     let unix_ns = u64::try_from(unix_ns).unwrap_or(u64::MAX);

@@ -165,7 +165,11 @@ impl Stage {
         let ran = (look.run_sum_ns as f64 / together).max(look.run_max_ns as f64);
         let running = self.late.running(ran, length);
         let runnable = self.late.runnable(look.wait_sum_ns as f64 / together, length - running);
-        let advance = if now == Some(Now::Running) { self.late.advance(length - running - runnable) } else { 0.0 };
+        let advance = if now == Some(Now::Running) {
+            self.late.advance(length - running - runnable)
+        } else {
+            0.0
+        };
         let mut divided = Divided::default();
         divided.spent.running_ns = running + advance;
         divided.spent.runnable_ns = runnable;
@@ -329,9 +333,15 @@ mod tests {
     #[test]
     fn waits_between_two_looks_go_to_the_recent_reasons() {
         let mut stage = stage();
-        let blocked = |pipe| StageLook { reason: Some(Reason::Writing(pipe)), ..StageLook::default() };
+        let blocked =
+            |pipe| StageLook { reason: Some(Reason::Writing(pipe)), ..StageLook::default() };
         stage.divide(&blocked(1), 10, 10);
-        let running = StageLook { run_sum_ns: 5_000_000, run_max_ns: 5_000_000, running_tasks: 1, ..StageLook::default() };
+        let running = StageLook {
+            run_sum_ns: 5_000_000,
+            run_max_ns: 5_000_000,
+            running_tasks: 1,
+            ..StageLook::default()
+        };
         let divided = stage.divide(&running, 12_000_000, 20);
         assert_eq!(divided.reasons, [(Reason::Writing(1), 3_000_000.0)]);
     }
@@ -342,7 +352,12 @@ mod tests {
         let (mut running, mut length) = (0.0, 0.0);
         for millisecond in 0..40_u64 {
             let counted = if millisecond % 4 == 3 { 4_000_000 } else { 0 };
-            let look = StageLook { run_sum_ns: counted, run_max_ns: counted, running_tasks: 1, ..StageLook::default() };
+            let look = StageLook {
+                run_sum_ns: counted,
+                run_max_ns: counted,
+                running_tasks: 1,
+                ..StageLook::default()
+            };
             let divided = stage.divide(&look, 1_000_000, millisecond);
             running += divided.spent.running_ns;
             length += divided.spent.total_ns();
@@ -353,7 +368,13 @@ mod tests {
     #[test]
     fn no_more_time_is_given_out_than_passed() {
         let mut stage = stage();
-        let look = StageLook { run_sum_ns: 500, run_max_ns: 300, wait_sum_ns: 900, running_tasks: 2, reason: None };
+        let look = StageLook {
+            run_sum_ns: 500,
+            run_max_ns: 300,
+            wait_sum_ns: 900,
+            running_tasks: 2,
+            reason: None,
+        };
         let divided = stage.divide(&look, 100, 100);
         assert!((divided.spent.total_ns() - 100.0).abs() < 1e-9);
         assert!((divided.spent.running_ns - 100.0).abs() < 1e-9);

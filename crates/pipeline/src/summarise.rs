@@ -46,8 +46,11 @@ impl Watch {
     pub(crate) fn record(&self, frame: &Frame<'_>) -> (RunRecord, Numbers) {
         let numbers = self.number();
         let labels = self.labels(&numbers, frame.command);
-        let stages: Vec<StageRecord> =
-            numbers.stage_order.iter().map(|index| self.stage_record(*index, &numbers, &labels)).collect();
+        let stages: Vec<StageRecord> = numbers
+            .stage_order
+            .iter()
+            .map(|index| self.stage_record(*index, &numbers, &labels))
+            .collect();
         let pipes = self.pipe_records(&numbers);
         let mut record = RunRecord {
             schema: SCHEMA.to_owned(),
@@ -58,7 +61,8 @@ impl Watch {
             elapsed_ns: frame.elapsed_ns,
             bound_ns: bound_ns(&stages, frame.host.cpus),
             overlap_percent: percent(self.sums.two_run_ns as f64, self.sums.one_runs_ns as f64),
-            parallelism: stages.iter().map(|stage| stage.cpu_ns as f64).sum::<f64>() / frame.elapsed_ns.max(1) as f64,
+            parallelism: stages.iter().map(|stage| stage.cpu_ns as f64).sum::<f64>()
+                / frame.elapsed_ns.max(1) as f64,
             observer_cpu_ns: own_cpu_ns(),
             samples: self.sums.samples,
             host: frame.host.clone(),
@@ -77,7 +81,8 @@ impl Watch {
     /// Gives numbers to the stages and pipes that belong into the record, along the flow of data.
     fn number(&self) -> Numbers {
         let mut numbers = Numbers::default();
-        let mut shown: Vec<usize> = (0..self.stages.len()).filter(|index| self.is_shown(*index)).collect();
+        let mut shown: Vec<usize> =
+            (0..self.stages.len()).filter(|index| self.is_shown(*index)).collect();
         if shown.is_empty() && !self.stages.is_empty() {
             shown.push(0);
         }
@@ -86,7 +91,9 @@ impl Watch {
             numbers.stages.insert(*index, u32::try_from(place + 1).unwrap_or(u32::MAX));
         }
         let mut ends: BTreeMap<(Vec<u32>, Vec<u32>), u32> = BTreeMap::new();
-        let mut order: Vec<usize> = (0..self.pipes.list.len()).filter(|index| self.is_pipe_shown(&self.pipes.list[*index])).collect();
+        let mut order: Vec<usize> = (0..self.pipes.list.len())
+            .filter(|index| self.is_pipe_shown(&self.pipes.list[*index]))
+            .collect();
         order.sort_by_key(|index| self.pipe_ends(&self.pipes.list[*index], &numbers));
         for index in order {
             let pipe = &self.pipes.list[index];
@@ -131,7 +138,10 @@ impl Watch {
 
     fn pipe_ends(&self, pipe: &Pipe, numbers: &Numbers) -> (Vec<u32>, Vec<u32>) {
         let of = |stages: &BTreeSet<usize>| {
-            let mut found: Vec<u32> = stages.iter().filter_map(|index| numbers.stages.get(&self.standing(*index)).copied()).collect();
+            let mut found: Vec<u32> = stages
+                .iter()
+                .filter_map(|index| numbers.stages.get(&self.standing(*index)).copied())
+                .collect();
             found.sort_unstable();
             found.dedup();
             found
@@ -141,24 +151,38 @@ impl Watch {
 
     /// Stages in an order in which every writer comes before its readers, as far as there is one.
     fn along_the_flow(&self, shown: &[usize]) -> Vec<usize> {
-        let mut before: BTreeMap<usize, BTreeSet<usize>> = shown.iter().map(|index| (*index, BTreeSet::new())).collect();
+        let mut before: BTreeMap<usize, BTreeSet<usize>> =
+            shown.iter().map(|index| (*index, BTreeSet::new())).collect();
         for pipe in self.pipes.list.iter().filter(|pipe| self.is_pipe_shown(pipe)) {
             for reader in pipe.readers.iter().map(|index| self.standing(*index)) {
                 let Some(earlier) = before.get_mut(&reader) else { continue };
-                earlier.extend(pipe.writers.iter().map(|index| self.standing(*index)).filter(|writer| *writer != reader));
+                earlier.extend(
+                    pipe.writers
+                        .iter()
+                        .map(|index| self.standing(*index))
+                        .filter(|writer| *writer != reader),
+                );
             }
         }
         let mut order = Vec::with_capacity(shown.len());
         let mut left: Vec<usize> = shown.to_vec();
         while !left.is_empty() {
             // In a circle of FIFOs nobody is first: the one that began first is.
-            let place = left.iter().position(|index| !before[index].iter().any(|other| left.contains(other))).unwrap_or(0);
+            let place = left
+                .iter()
+                .position(|index| !before[index].iter().any(|other| left.contains(other)))
+                .unwrap_or(0);
             order.push(left.remove(place));
         }
         order
     }
 
-    fn stage_record(&self, index: usize, numbers: &Numbers, labels: &BTreeMap<usize, String>) -> StageRecord {
+    fn stage_record(
+        &self,
+        index: usize,
+        numbers: &Numbers,
+        labels: &BTreeMap<usize, String>,
+    ) -> StageRecord {
         let stage = &self.stages[index];
         let life = stage.life_ns();
         let share = |ns: f64| percent(ns, life).unwrap_or(0.0);
@@ -184,14 +208,20 @@ impl Watch {
             read_calls: io.map(|io| io.read_calls),
             write_calls: io.map(|io| io.write_calls),
             peak_memory_bytes: stage.peak_memory_bytes,
-            exit_status: stage.exit_status.or_else(|| stage.hold.as_ref()?.wait_status().map(as_shell_reports)),
+            exit_status: stage
+                .exit_status
+                .or_else(|| stage.hold.as_ref()?.wait_status().map(as_shell_reports)),
         }
     }
 
     fn pipe_records(&self, numbers: &Numbers) -> Vec<PipeRecord> {
         let record = |(place, first): (usize, &usize)| {
             let number = u32::try_from(place + 1).unwrap_or(u32::MAX);
-            let same = numbers.pipes.iter().filter(|(_, other)| **other == number).map(|(index, _)| &self.pipes.list[*index]);
+            let same = numbers
+                .pipes
+                .iter()
+                .filter(|(_, other)| **other == number)
+                .map(|(index, _)| &self.pipes.list[*index]);
             let pipe = &self.pipes.list[*first];
             let (mut life, mut writer, mut reader) = (0.0, 0.0, 0.0);
             for part in same {
@@ -200,7 +230,9 @@ impl Watch {
                 reader += part.reader_blocked_ns;
             }
             let (writers, readers) = self.pipe_ends(pipe, numbers);
-            let opaque = |stages: &BTreeSet<usize>| stages.iter().any(|index| self.stages[self.standing(*index)].is_opaque);
+            let opaque = |stages: &BTreeSet<usize>| {
+                stages.iter().any(|index| self.stages[self.standing(*index)].is_opaque)
+            };
             let writer_is_unknown = writers.is_empty() || opaque(&pipe.writers);
             let reader_is_unknown = readers.is_empty() || opaque(&pipe.readers);
             PipeRecord {
@@ -237,10 +269,17 @@ impl Watch {
 
     /// Names for stages that have none of their own: copies of the shell, by the text of the line.
     fn labels(&self, numbers: &Numbers, line: &str) -> BTreeMap<usize, String> {
-        let Some(shell_words) = self.stages.first().map(|shell| &shell.first_words) else { return BTreeMap::new() };
-        let is_copy = |index: usize| &self.stages[index].words == shell_words && shell_words.len() >= 3;
-        let mut labels: BTreeMap<usize, String> =
-            numbers.stage_order.iter().filter(|index| is_copy(**index)).map(|index| (*index, "(subshell)".to_owned())).collect();
+        let Some(shell_words) = self.stages.first().map(|shell| &shell.first_words) else {
+            return BTreeMap::new();
+        };
+        let is_copy =
+            |index: usize| &self.stages[index].words == shell_words && shell_words.len() >= 3;
+        let mut labels: BTreeMap<usize, String> = numbers
+            .stage_order
+            .iter()
+            .filter(|index| is_copy(**index))
+            .map(|index| (*index, "(subshell)".to_owned()))
+            .collect();
         if let Some(label) = labels.get_mut(&0) {
             *label = "(the shell)".to_owned();
         }
@@ -248,22 +287,46 @@ impl Watch {
             return labels;
         }
         // In the order in which the shell started them, not in that of the data.
-        let mut started: Vec<usize> =
-            (1..self.stages.len()).filter(|index| self.stages[*index].container == self.shell).collect();
+        let mut started: Vec<usize> = (1..self.stages.len())
+            .filter(|index| self.stages[*index].container == self.shell)
+            .collect();
         if self.stages.first().is_some_and(|shell| &shell.words != shell_words) {
             started.push(0);
         }
         let texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
-        let program = |index: &usize| program_of(&self.stages[*index].words).to_owned();
-        let fits = started.len() == texts.len()
-            && started.iter().zip(&texts).all(|(index, text)| is_copy(*index) || text.contains(&program(index)));
-        if fits {
-            for (index, text) in started.iter().zip(texts) {
-                labels.entry(*index).and_modify(|label| *label = label::shorten(&text, 200));
-            }
+        let names: Vec<Option<&str>> = started
+            .iter()
+            .map(|index| (!is_copy(*index)).then(|| program_of(&self.stages[*index].words)))
+            .collect();
+        for (index, text) in started.iter().zip(align(&names, &texts)) {
+            labels.entry(*index).and_modify(|label| *label = label::shorten(text, 200));
         }
         labels
     }
+}
+
+/// The texts of stages, in the order in which a shell started them: a program's text holds its name, a
+/// copy of the shell (`None`) runs a loop or a group. Empty when they do not fit: a wrong name is worse
+/// than none. A stage too short to be seen leaves its text over.
+fn align<'t>(names: &[Option<&str>], texts: &'t [String]) -> Vec<&'t str> {
+    let is_compound = |text: &str| {
+        ["while ", "until ", "for ", "if ", "case ", "select ", "{ ", "("]
+            .iter()
+            .any(|start| text.starts_with(start))
+    };
+    let mut left = texts.iter();
+    let mut found = Vec::with_capacity(names.len());
+    for name in names {
+        let fits = |text: &&String| match name {
+            Some(name) => text.contains(*name),
+            None => is_compound(text) || names.len() == texts.len(),
+        };
+        match left.find(fits) {
+            Some(text) => found.push(text.as_str()),
+            None => return Vec::new(),
+        }
+    }
+    found
 }
 
 /// The program's name without its folder.
@@ -274,9 +337,13 @@ pub(crate) fn program_of(words: &[String]) -> &str {
 
 /// A command line as one would type it: words with odd characters in quotes.
 fn text_of(words: &[String]) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-[]{}()^~#*?!&;<>|$".contains(c) || !c.is_ascii();
+    let is_plain = |c: char| {
+        c.is_alphanumeric() || "_@%+=:,./-[]{}()^~#*?!&;<>|$".contains(c) || !c.is_ascii()
+    };
     let quoted = |word: &String| {
-        let needs_quotes = word.is_empty() || !word.chars().all(is_plain) || word.contains(['|', ';', '&', '$', '*', '<', '>', '(', '{']);
+        let needs_quotes = word.is_empty()
+            || !word.chars().all(is_plain)
+            || word.contains(['|', ';', '&', '$', '*', '<', '>', '(', '{']);
         if needs_quotes { format!("'{}'", word.replace('\'', "'\\''")) } else { word.clone() }
     };
     let mut words = words.iter().enumerate().map(|(place, word)| {
@@ -318,18 +385,47 @@ fn doubt_uncounted_bytes(record: &mut RunRecord) {
         }
         let place = |stage: u32| record.stages.iter().position(|other| other.stage == stage);
         let (Some(writer), Some(reader)) = (place(*writer), place(*reader)) else { continue };
-        let (written, read) = (record.stages[writer].written_bytes, record.stages[reader].read_bytes);
+        let (written, read) =
+            (record.stages[writer].written_bytes, record.stages[reader].read_bytes);
         let (Some(written), Some(read)) = (written, read) else { continue };
         let queued = pipe.capacity_bytes.unwrap_or(0);
-        if read > written.saturating_add(written / 8 + UNCOUNTED_BYTES) {
+        if read / 4 > written.saturating_add(UNCOUNTED_BYTES) {
             record.stages[writer].written_bytes = None;
             record.stages[writer].write_calls = None;
         }
         let has_read_to_the_end = record.stages[reader].exit_status == Some(0);
-        if written > read.saturating_add(read / 8 + UNCOUNTED_BYTES + queued) && has_read_to_the_end && read < written / 16 {
+        if written > read.saturating_add(read / 8 + UNCOUNTED_BYTES + queued)
+            && has_read_to_the_end
+            && read < written / 16
+        {
             record.stages[reader].read_bytes = None;
             record.stages[reader].read_calls = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_gets_its_text_though_a_short_stage_was_not_seen() {
+        let texts = ["seq 9", "while read l; do echo $l; done", "sort"].map(str::to_owned);
+        assert_eq!(align(&[None, Some("sort")], &texts), [&texts[1], &texts[2]]);
+        assert_eq!(align(&[Some("seq"), None, Some("sort")], &texts), texts);
+    }
+
+    #[test]
+    fn stages_that_do_not_fit_the_line_get_no_names() {
+        let texts = ["seq 9", "f", "sort"].map(str::to_owned);
+        assert!(align(&[Some("awk"), None], &texts).is_empty());
+        assert!(align(&[None, Some("sort")], &texts).is_empty());
+    }
+
+    #[test]
+    fn words_are_written_as_one_would_type_them() {
+        let words = ["/usr/bin/tr", "-cs", "A-Za-z", "two words", "it's", ""].map(str::to_owned);
+        assert_eq!(text_of(&words), "tr -cs A-Za-z 'two words' 'it'\\''s' ''");
     }
 }
 
@@ -338,7 +434,11 @@ fn percent(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| (part / whole * 100_000.0).round().clamp(0.0, 100_000.0) / 1000.0)
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "nanoseconds of a run, never negative")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "nanoseconds of a run, never negative"
+)]
 fn whole(ns: f64) -> u64 {
     ns as u64
 }
@@ -346,6 +446,6 @@ fn whole(ns: f64) -> u64 {
 /// CPU time of this process.
 pub(crate) fn own_cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
+        + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
-

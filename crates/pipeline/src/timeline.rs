@@ -113,7 +113,14 @@ impl Series {
     }
 
     /// Spreads bytes moved between two moments over the steps between them.
-    pub(crate) fn moved(&mut self, clock: Clock, from_ns: u64, to_ns: u64, read: u64, written: u64) {
+    pub(crate) fn moved(
+        &mut self,
+        clock: Clock,
+        from_ns: u64,
+        to_ns: u64,
+        read: u64,
+        written: u64,
+    ) {
         for (step, share) in parts(clock, from_ns, to_ns) {
             let step = self.step_at(step);
             step.read_bytes += read as f64 * share;
@@ -134,15 +141,20 @@ impl Series {
     /// The series as the record holds it, from the start of the run to `steps` steps.
     pub(crate) fn record(&self, stage: u32, clock: Clock, end_ns: u64) -> StageTimeline {
         let count = clock.step(end_ns.saturating_sub(1)) + 1;
-        let step_at = |step: usize| step.checked_sub(self.first).and_then(|place| self.steps.get(place));
+        let step_at =
+            |step: usize| step.checked_sub(self.first).and_then(|place| self.steps.get(place));
         let shares = |of: fn(&Spent) -> f64| {
             let percent = |step: usize| {
                 let from = step as u64 * clock.step_ns;
                 // The last step is shorter when the run ended within it.
                 let length = clock.step_ns.min(end_ns.saturating_sub(from)).max(1) as f64;
                 step_at(step).map_or(0.0, |step| {
-                    #[expect(clippy::cast_possible_truncation, reason = "a percentage with three digits")]
-                    let value = (of(&step.spent) / length * 1000.0).round().min(1000.0) as f32 / 10.0;
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        reason = "a percentage with three digits"
+                    )]
+                    let value =
+                        (of(&step.spent) / length * 1000.0).round().min(1000.0) as f32 / 10.0;
                     value
                 })
             };

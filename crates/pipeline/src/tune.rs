@@ -166,12 +166,21 @@ impl Tuner {
     }
 
     /// Ends a trial: keep, try more, or put back.
-    fn judge(&mut self, watch: &mut Watch, index: usize, trial: Trial, window: Window, now_ns: u64) {
+    fn judge(
+        &mut self,
+        watch: &mut Watch,
+        index: usize,
+        trial: Trial,
+        window: Window,
+        now_ns: u64,
+    ) {
         let after = window.blocked_share();
         let Some(to) = watch.pipes.list[index].capacity else { return };
         let (before_percent, after_percent) = (trial.before * 100.0, after * 100.0);
         if after <= trial.before * KEPT_MAX {
-            let reason = format!("its sides waited for each other {after_percent:.0} % of the time instead of {before_percent:.0} %");
+            let reason = format!(
+                "its sides waited for each other {after_percent:.0} % of the time instead of {before_percent:.0} %"
+            );
             self.note(index, trial.started_ns, trial.from, to, Outcome::Kept, reason);
             if window.is_contested() {
                 self.grow(watch, index, to, after, now_ns);
@@ -180,7 +189,9 @@ impl Tuner {
             // A burst may be larger than the pipe still is: judge at the next size, against the same start.
             self.grow_from(watch, index, trial, to, now_ns);
         } else {
-            let reason = format!("its sides waited for each other {after_percent:.0} % of the time, before {before_percent:.0} %");
+            let reason = format!(
+                "its sides waited for each other {after_percent:.0} % of the time, before {before_percent:.0} %"
+            );
             self.put_back(watch, index, trial, reason, now_ns);
             self.resting_until_ns.insert(index, now_ns + REST_NS);
         }
@@ -191,14 +202,28 @@ impl Tuner {
         self.grow_from(watch, index, trial, from, now_ns);
     }
 
-    fn grow_from(&mut self, watch: &mut Watch, index: usize, trial: Trial, now_at: Bytes, now_ns: u64) {
+    fn grow_from(
+        &mut self,
+        watch: &mut Watch,
+        index: usize,
+        trial: Trial,
+        now_at: Bytes,
+        now_ns: u64,
+    ) {
         let Some(to) = self.larger(watch, now_at) else { return };
         match watch.resize(index, to) {
             Some(Ok(_)) => {
                 self.trials.insert(index, Trial { is_settling: true, ..trial });
             }
             Some(Err(refused)) => {
-                self.note(index, now_ns, now_at, to, Outcome::Refused, format!("Linux refused: {refused}"));
+                self.note(
+                    index,
+                    now_ns,
+                    now_at,
+                    to,
+                    Outcome::Refused,
+                    format!("Linux refused: {refused}"),
+                );
                 self.resting_until_ns.insert(index, now_ns + REST_NS);
             }
             None => {}
@@ -219,17 +244,30 @@ impl Tuner {
     }
 
     /// Gives a pipe its old capacity; as long as more is queued than fits, later.
-    fn put_back(&mut self, watch: &mut Watch, index: usize, trial: Trial, reason: String, now_ns: u64) {
+    fn put_back(
+        &mut self,
+        watch: &mut Watch,
+        index: usize,
+        trial: Trial,
+        reason: String,
+        now_ns: u64,
+    ) {
         let Some(to) = watch.pipes.list[index].capacity else { return };
         if let Some(Err(_)) = watch.resize(index, trial.from) {
-            self.to_put_back.insert(index, PutBack { trial, reason, next_ns: now_ns + PUT_BACK_INTERVAL_NS });
+            self.to_put_back
+                .insert(index, PutBack { trial, reason, next_ns: now_ns + PUT_BACK_INTERVAL_NS });
         } else {
             self.note(index, trial.started_ns, trial.from, to, Outcome::Reverted, reason);
         }
     }
 
     fn put_back_later(&mut self, watch: &mut Watch, now_ns: u64) {
-        let due: Vec<usize> = self.to_put_back.iter().filter(|(_, put_back)| now_ns >= put_back.next_ns).map(|(index, _)| *index).collect();
+        let due: Vec<usize> = self
+            .to_put_back
+            .iter()
+            .filter(|(_, put_back)| now_ns >= put_back.next_ns)
+            .map(|(index, _)| *index)
+            .collect();
         for index in due {
             if let Some(PutBack { trial, reason, .. }) = self.to_put_back.remove(&index) {
                 self.put_back(watch, index, trial, reason, now_ns);
@@ -260,16 +298,33 @@ impl Tuner {
                 continue;
             }
             match watch.resize(index, wanted) {
-                Some(Ok(granted)) => self.note(index, now_ns, from, granted, Outcome::Kept, "--pipe-size".to_owned()),
+                Some(Ok(granted)) => {
+                    self.note(index, now_ns, from, granted, Outcome::Kept, "--pipe-size".to_owned())
+                }
                 Some(Err(refused)) => {
-                    self.note(index, now_ns, from, wanted, Outcome::Refused, format!("Linux refused: {refused}"));
+                    self.note(
+                        index,
+                        now_ns,
+                        from,
+                        wanted,
+                        Outcome::Refused,
+                        format!("Linux refused: {refused}"),
+                    );
                 }
                 None => {}
             }
         }
     }
 
-    fn note(&mut self, pipe: usize, at_ns: u64, from: Bytes, to: Bytes, outcome: Outcome, reason: String) {
+    fn note(
+        &mut self,
+        pipe: usize,
+        at_ns: u64,
+        from: Bytes,
+        to: Bytes,
+        outcome: Outcome,
+        reason: String,
+    ) {
         self.attempts.push(Attempt { pipe, at_ns, from, to, outcome, reason });
     }
 
@@ -290,7 +345,9 @@ impl Tuner {
         }
         for index in 0..watch.pipes.list.len() {
             let pipe = &watch.pipes.list[index];
-            let (Some(initial), Some(capacity)) = (pipe.initial_capacity, pipe.capacity) else { continue };
+            let (Some(initial), Some(capacity)) = (pipe.initial_capacity, pipe.capacity) else {
+                continue;
+            };
             if initial != capacity {
                 watch.restore(index, initial);
             }

@@ -47,10 +47,7 @@ fn complete_each<T: Serialize + Default>(items: &mut Value) {
 }
 
 fn record_of(mut case: Value) -> RunRecord {
-    complete(
-        &mut case,
-        &serde_json::to_value(RunRecord::default()).unwrap(),
-    );
+    complete(&mut case, &serde_json::to_value(RunRecord::default()).unwrap());
     complete_each::<StageRecord>(&mut case["stages"]);
     complete_each::<PipeRecord>(&mut case["pipes"]);
     complete_each::<StageTimeline>(&mut case["timeline"]["stages"]);
@@ -80,20 +77,14 @@ fn every_record_shows_what_it_should() {
         let (about, wanted) = (case["about"].clone(), case["verdict"].clone());
         let findings = diagnose(&record_of(case));
         if verdict(&findings) != wanted {
-            wrong.push(format!(
-                "{name}: {about}\n  wanted {wanted}, found {}",
-                verdict(&findings)
-            ));
+            wrong.push(format!("{name}: {about}\n  wanted {wanted}, found {}", verdict(&findings)));
         }
         let golden = path.with_extension("findings.json");
         let found = serde_json::to_string_pretty(&findings).unwrap() + "\n";
         if bless {
             fs::write(&golden, &found).unwrap();
         } else if fs::read_to_string(&golden).unwrap_or_default() != found {
-            wrong.push(format!(
-                "{name}: differs from {}:\n{found}",
-                golden.display()
-            ));
+            wrong.push(format!("{name}: differs from {}:\n{found}", golden.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

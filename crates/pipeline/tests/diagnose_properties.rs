@@ -93,14 +93,7 @@ prop_compose! {
 
 fn wild_incident() -> impl Strategy<Value = Incident> {
     prop_oneof![
-        (
-            0_u32..7,
-            0_u32..7,
-            prop::option::of(0_u32..7),
-            any::<i32>(),
-            command(),
-            wild_count()
-        )
+        (0_u32..7, 0_u32..7, prop::option::of(0_u32..7), any::<i32>(), command(), wild_count())
             .prop_map(
                 |(pipe, waiting_stage, holder_stage, holder_pid, holder_command, lasted_ns)| {
                     Incident::LeakedEnd {
@@ -119,14 +112,12 @@ fn wild_incident() -> impl Strategy<Value = Incident> {
             wild_count(),
             any::<bool>()
         )
-            .prop_map(
-                |(stages, pipes, lasted_ns, to_the_end)| Incident::Deadlock {
-                    stages,
-                    pipes,
-                    lasted_ns,
-                    to_the_end
-                }
-            ),
+            .prop_map(|(stages, pipes, lasted_ns, to_the_end)| Incident::Deadlock {
+                stages,
+                pipes,
+                lasted_ns,
+                to_the_end
+            }),
         (prop::option::of(0_u32..7), wild_count())
             .prop_map(|(stage, lasted_ns)| Incident::Stalled { stage, lasted_ns }),
     ]
@@ -203,32 +194,21 @@ fn ns(percent: f64) -> u64 {
 /// `noise` moves some of it, and part of the busy time is spent waiting for a CPU or for `cause`.
 fn steady_chain(work: &[f64], cause: Option<Cause>, noise: &[f64]) -> RunRecord {
     const LIFE_NS: u64 = 10_000_000_000;
-    let slowest = (0..work.len())
-        .max_by(|&a, &b| work[a].total_cmp(&work[b]))
-        .unwrap();
-    let mut record = RunRecord {
-        elapsed_ns: LIFE_NS + 30_000_000,
-        samples: 400,
-        ..RunRecord::default()
-    };
+    let slowest = (0..work.len()).max_by(|&a, &b| work[a].total_cmp(&work[b])).unwrap();
+    let mut record =
+        RunRecord { elapsed_ns: LIFE_NS + 30_000_000, samples: 400, ..RunRecord::default() };
     record.host.cpus = 16;
     for (index, &share) in work.iter().enumerate() {
         let noise = noise[index];
         let busy = (share * 97.0 + noise).clamp(0.0, 100.0);
         let waits = 100.0 - busy;
-        let elsewhere = if index == slowest {
-            waits / 2.0
-        } else {
-            waits * noise.abs() / 20.0
-        };
+        let elsewhere = if index == slowest { waits / 2.0 } else { waits * noise.abs() / 20.0 };
         let (reading, writing) = if index <= slowest {
             (elsewhere, waits - elsewhere)
         } else {
             (waits - elsewhere, elsewhere)
         };
-        let in_cause = cause
-            .filter(|_| index == slowest)
-            .map(|cause| (cause, busy * 0.8));
+        let in_cause = cause.filter(|_| index == slowest).map(|cause| (cause, busy * 0.8));
         let on_cpu = busy - in_cause.map_or(0.0, |(_, percent)| percent);
         record.stages.push(StageRecord {
             stage: u32::try_from(index).unwrap() + 1,

@@ -12,44 +12,26 @@ const LINES: &[Line] = &[
     ("  # nothing", &[]),
     ("a", &[&["a"]]),
     ("a|b |& c", &[&["a", "b", "c"]]),
-    (
-        "a | b; c | d & e\nf",
-        &[&["a", "b"], &["c", "d"], &["e"], &["f"]],
-    ),
+    ("a | b; c | d & e\nf", &[&["a", "b"], &["c", "d"], &["e"], &["f"]]),
     ("a && b || c", &[&["a"], &["b"], &["c"]]),
     ("a |\n  b", &[&["a", "b"]]),
     ("a \\\n | b", &[&["a", "b"]]),
     ("a # x | y\nb", &[&["a"], &["b"]]),
     ("echo a#b | c", &[&["echo a#b", "c"]]),
-    (
-        r#"grep 'a|b' | sed "s/;/|/" | x\|y"#,
-        &[&["grep 'a|b'", r#"sed "s/;/|/""#, r"x\|y"]],
-    ),
+    (r#"grep 'a|b' | sed "s/;/|/" | x\|y"#, &[&["grep 'a|b'", r#"sed "s/;/|/""#, r"x\|y"]]),
     (r"printf $'it\'s|' | wc", &[&[r"printf $'it\'s|'", "wc"]]),
     (
         "echo `a | b` $(c | d; e) ${x:-|} $((1|2)) | f",
         &[&["echo `a | b` $(c | d; e) ${x:-|} $((1|2))", "f"]],
     ),
-    (
-        r#"echo "$(a "b|c" | d)" | e"#,
-        &[&[r#"echo "$(a "b|c" | d)""#, "e"]],
-    ),
-    (
-        "(a | b) | { c; d | e; } | f",
-        &[&["(a | b)", "{ c; d | e; }", "f"]],
-    ),
+    (r#"echo "$(a "b|c" | d)" | e"#, &[&[r#"echo "$(a "b|c" | d)""#, "e"]]),
+    ("(a | b) | { c; d | e; } | f", &[&["(a | b)", "{ c; d | e; }", "f"]]),
     (
         "a | while read -r l; do echo $l | b; done | c",
         &[&["a", "while read -r l; do echo $l | b; done", "c"]],
     ),
-    (
-        "for i in 1 2; do a | b; done > out | c",
-        &[&["for i in 1 2; do a | b; done > out", "c"]],
-    ),
-    (
-        "for ((i=0; i<3; i++)); do a; done | c",
-        &[&["for ((i=0; i<3; i++)); do a; done", "c"]],
-    ),
+    ("for i in 1 2; do a | b; done > out | c", &[&["for i in 1 2; do a | b; done > out", "c"]]),
+    ("for ((i=0; i<3; i++)); do a; done | c", &[&["for ((i=0; i<3; i++)); do a; done", "c"]]),
     (
         "if a | b; then c; elif d; then e; else f; fi | g",
         &[&["if a | b; then c; elif d; then e; else f; fi", "g"]],
@@ -58,10 +40,7 @@ const LINES: &[Line] = &[
         "case $x in a|b) c | d;; (e) f ;; *) ;; esac | g",
         &[&["case $x in a|b) c | d;; (e) f ;; *) ;; esac", "g"]],
     ),
-    (
-        "[[ a == b || c ]] && d | e",
-        &[&["[[ a == b || c ]]"], &["d", "e"]],
-    ),
+    ("[[ a == b || c ]] && d | e", &[&["[[ a == b || c ]]"], &["d", "e"]]),
     ("(( a || b )) && c", &[&["(( a || b ))"], &["c"]]),
     (
         "a >| f 2>&1 | b &> g | c <&3 | d >&2 | e &>> h",
@@ -72,14 +51,8 @@ const LINES: &[Line] = &[
         "tee >(gzip | x > a.gz) | diff <(a | b) <(c) | d",
         &[&["tee >(gzip | x > a.gz)", "diff <(a | b) <(c)", "d"]],
     ),
-    (
-        "cat <<EOF | sort\na | b\nEOF\nc | d",
-        &[&["cat <<EOF", "sort"], &["c", "d"]],
-    ),
-    (
-        "cat <<-'E F' | sort\n\ta $( |\n\tE F\nc",
-        &[&["cat <<-'E F'", "sort"], &["c"]],
-    ),
+    ("cat <<EOF | sort\na | b\nEOF\nc | d", &[&["cat <<EOF", "sort"], &["c", "d"]]),
+    ("cat <<-'E F' | sort\n\ta $( |\n\tE F\nc", &[&["cat <<-'E F'", "sort"], &["c"]]),
     ("A=1 b=(x y) ! ", &[&["A=1 b=(x y) !"]]),
     ("! a | b", &[&["! a", "b"]]),
     ("time a | b", &[&["time a", "b"]]),
@@ -92,10 +65,8 @@ const LINES: &[Line] = &[
 #[test]
 fn lines_split_where_a_shell_splits_them() {
     for (line, wanted) in LINES {
-        let wanted: Vec<Vec<String>> = wanted
-            .iter()
-            .map(|stages| stages.iter().map(|s| (*s).to_owned()).collect())
-            .collect();
+        let wanted: Vec<Vec<String>> =
+            wanted.iter().map(|stages| stages.iter().map(|s| (*s).to_owned()).collect()).collect();
         assert_eq!(segments(line), Some(wanted), "{line}");
     }
 }

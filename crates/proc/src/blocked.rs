@@ -111,27 +111,13 @@ impl Wait {
         match shape {
             Shape::Read => Self::Read(fd(0)),
             Shape::Write => Self::Write(fd(0)),
-            Shape::Tee => Self::Move {
-                from: fd(0),
-                to: fd(1),
-            },
-            Shape::Splice => Self::Move {
-                from: fd(0),
-                to: fd(2),
-            },
-            Shape::Sendfile => Self::Move {
-                from: fd(1),
-                to: fd(0),
-            },
-            Shape::Poll => Self::Poll {
-                address: arguments[0],
-                count: arguments[1],
-            },
-            Shape::Select => Self::Select {
-                count: arguments[0],
-                reads: arguments[1],
-                writes: arguments[2],
-            },
+            Shape::Tee => Self::Move { from: fd(0), to: fd(1) },
+            Shape::Splice => Self::Move { from: fd(0), to: fd(2) },
+            Shape::Sendfile => Self::Move { from: fd(1), to: fd(0) },
+            Shape::Poll => Self::Poll { address: arguments[0], count: arguments[1] },
+            Shape::Select => {
+                Self::Select { count: arguments[0], reads: arguments[1], writes: arguments[2] }
+            }
             Shape::Epoll => Self::Epoll(fd(0)),
             Shape::Socket => Self::Socket(fd(0)),
             Shape::Sleep => Self::Sleep,
@@ -144,10 +130,7 @@ impl Wait {
 }
 
 /// A descriptor as the low 32 bits of a register: Linux ignores the others.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the kernel takes the low 32 bits, too"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the kernel takes the low 32 bits, too")]
 fn descriptor(register: u64) -> i32 {
     (register as u32).cast_signed()
 }
@@ -161,11 +144,7 @@ impl Root {
             Wait::Poll { address, count } => {
                 self.poll_entries(pid, address, count).unwrap_or_default()
             }
-            Wait::Select {
-                count,
-                reads,
-                writes,
-            } => self.select_entries(pid, count, reads, writes),
+            Wait::Select { count, reads, writes } => self.select_entries(pid, count, reads, writes),
             Wait::Epoll(fd) => self.epoll_entries(pid, fd).unwrap_or_default(),
             _ => Vec::new(),
         }
@@ -176,13 +155,7 @@ impl Root {
         let mut memory = vec![0; entries * 8];
         self.read_memory(pid, address, &mut memory)?;
         let (entries, _) = memory.as_chunks::<8>();
-        Some(
-            entries
-                .iter()
-                .map(poll_entry)
-                .filter(|entry| entry.fd >= 0)
-                .collect(),
-        )
+        Some(entries.iter().map(poll_entry).filter(|entry| entry.fd >= 0).collect())
     }
 
     fn select_entries(&self, pid: i32, count: u64, reads: u64, writes: u64) -> Vec<PollEntry> {
@@ -209,12 +182,7 @@ impl Root {
 
     fn epoll_entries(&self, pid: i32, epoll: i32) -> Option<Vec<PollEntry>> {
         let bytes = self.bytes(pid, &format!("fdinfo/{epoll}"))?;
-        Some(
-            String::from_utf8_lossy(&bytes)
-                .lines()
-                .filter_map(epoll_entry)
-                .collect(),
-        )
+        Some(String::from_utf8_lossy(&bytes).lines().filter_map(epoll_entry).collect())
     }
 
     fn read_memory(&self, pid: i32, address: u64, memory: &mut [u8]) -> Option<()> {
@@ -241,11 +209,7 @@ fn epoll_entry(line: &str) -> Option<PollEntry> {
     let events =
         u32::from_str_radix(words.skip_while(|word| *word != "events:").nth(1)?, 16).ok()?;
     let has = |mask: u16| events & u32::from(mask) != 0;
-    Some(PollEntry {
-        fd,
-        reads: has(POLLIN),
-        writes: has(POLLOUT),
-    })
+    Some(PollEntry { fd, reads: has(POLLIN), writes: has(POLLOUT) })
 }
 
 #[cfg(test)]
@@ -255,10 +219,7 @@ mod tests {
     #[test]
     fn running_and_waiting_are_told_apart() {
         assert_eq!(Activity::parse("running\n"), Some(Activity::Running));
-        assert_eq!(
-            Activity::parse("-1 0x7ffe 0x7f5b\n"),
-            Some(Activity::Blocked(Wait::Other))
-        );
+        assert_eq!(Activity::parse("-1 0x7ffe 0x7f5b\n"), Some(Activity::Blocked(Wait::Other)));
         assert_eq!(Activity::parse(""), None);
         assert_eq!(Activity::parse("0 0x1"), None);
     }
@@ -267,38 +228,22 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     fn the_call_and_its_descriptors_are_named() {
         let read = "0 0x3 0x7f5b08f12000 0x20000 0x0 0xffffffff 0x0 0x7ffc 0x7f5b\n";
-        assert_eq!(
-            Activity::parse(read),
-            Some(Activity::Blocked(Wait::Read(3)))
-        );
+        assert_eq!(Activity::parse(read), Some(Activity::Blocked(Wait::Read(3))));
         let splice = "275 0x0 0x0 0x1 0x0 0x100000 0x0 0x7ffc 0x7f5b";
-        assert_eq!(
-            Activity::parse(splice),
-            Some(Activity::Blocked(Wait::Move { from: 0, to: 1 }))
-        );
+        assert_eq!(Activity::parse(splice), Some(Activity::Blocked(Wait::Move { from: 0, to: 1 })));
         let sendfile = "40 0x1 0x5 0x0 0x100000 0x0 0x0 0x7ffc 0x7f5b";
         assert_eq!(
             Activity::parse(sendfile),
             Some(Activity::Blocked(Wait::Move { from: 5, to: 1 }))
         );
         let unknown = "999 0x1 0x5 0x0 0x100000 0x0 0x0 0x7ffc 0x7f5b";
-        assert_eq!(
-            Activity::parse(unknown),
-            Some(Activity::Blocked(Wait::Other))
-        );
+        assert_eq!(Activity::parse(unknown), Some(Activity::Blocked(Wait::Other)));
     }
 
     #[test]
     fn an_epoll_line_names_descriptor_and_direction() {
         let line = "tfd:        5 events:       19 data:                5  pos:0 ino:6b sdev:e";
-        assert_eq!(
-            epoll_entry(line),
-            Some(PollEntry {
-                fd: 5,
-                reads: true,
-                writes: false
-            })
-        );
+        assert_eq!(epoll_entry(line), Some(PollEntry { fd: 5, reads: true, writes: false }));
         assert_eq!(epoll_entry("pos:\t0"), None);
     }
 
@@ -310,19 +255,9 @@ mod tests {
                 [&fd.to_ne_bytes()[..], &events.to_ne_bytes(), &[0, 0]].concat()
             })
             .collect();
-        let wait = Wait::Poll {
-            address: entries.as_ptr().addr() as u64,
-            count: 2,
-        };
+        let wait = Wait::Poll { address: entries.as_ptr().addr() as u64, count: 2 };
         let found = Root::system().polled(std::process::id().cast_signed(), wait);
-        assert_eq!(
-            found,
-            [PollEntry {
-                fd: 7,
-                reads: false,
-                writes: true
-            }]
-        );
+        assert_eq!(found, [PollEntry { fd: 7, reads: false, writes: true }]);
     }
 
     #[test]
@@ -337,10 +272,7 @@ mod tests {
         let pid = child.id().cast_signed();
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
         while Root::system().activity(pid, pid) != Some(Activity::Blocked(Wait::Read(0))) {
-            assert!(
-                std::time::Instant::now() < deadline,
-                "cat was never seen to wait"
-            );
+            assert!(std::time::Instant::now() < deadline, "cat was never seen to wait");
             std::thread::yield_now();
         }
         writer.write_all(b"end").unwrap();

@@ -51,11 +51,7 @@ pub enum Target {
 pub(crate) fn list(folder: &Path) -> Option<Vec<Fd>> {
     let entries = std::fs::read_dir(folder).ok()?;
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    Some(
-        numbers
-            .filter_map(|number| look_up(folder, number))
-            .collect(),
-    )
+    Some(numbers.filter_map(|number| look_up(folder, number)).collect())
 }
 
 /// One descriptor; `None` when it was closed since.
@@ -74,14 +70,8 @@ pub(crate) fn look_up(folder: &Path, number: i32) -> Option<Fd> {
 
 fn target(link: &Path, path: PathBuf) -> Target {
     let text = path.as_os_str().as_bytes();
-    if let Some(inode) = text
-        .strip_prefix(b"pipe:[")
-        .and_then(|rest| rest.strip_suffix(b"]"))
-    {
-        return match std::str::from_utf8(inode)
-            .ok()
-            .and_then(|digits| digits.parse().ok())
-        {
+    if let Some(inode) = text.strip_prefix(b"pipe:[").and_then(|rest| rest.strip_suffix(b"]")) {
+        return match std::str::from_utf8(inode).ok().and_then(|digits| digits.parse().ok()) {
             Some(inode) => Target::Pipe(inode),
             None => Target::Anonymous,
         };
@@ -103,22 +93,14 @@ fn target(link: &Path, path: PathBuf) -> Target {
 
 /// Asks what a path leads to, without making a network file system ask its server.
 fn file_type(link: &Path, path: PathBuf) -> Target {
-    let Ok(stat) = statx(
-        CWD,
-        link,
-        AtFlags::STATX_DONT_SYNC,
-        StatxFlags::TYPE | StatxFlags::INO,
-    ) else {
+    let Ok(stat) = statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE | StatxFlags::INO)
+    else {
         return Target::File;
     };
     match FileType::from_raw_mode(u32::from(stat.stx_mode)) {
         FileType::Fifo => {
             let device = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
-            Target::Fifo {
-                device,
-                inode: stat.stx_ino,
-                path,
-            }
+            Target::Fifo { device, inode: stat.stx_ino, path }
         }
         FileType::Socket => Target::Socket,
         FileType::CharacterDevice => Target::Device,
@@ -158,11 +140,7 @@ mod tests {
             0,
         )
         .unwrap();
-        let file = std::fs::File::options()
-            .read(true)
-            .write(true)
-            .open(&path)
-            .unwrap();
+        let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
         let fd = own(&file);
         assert!(fd.reads && fd.writes);
         assert!(matches!(fd.target, Target::Fifo { path: found, .. } if found == path));
@@ -170,10 +148,7 @@ mod tests {
 
     #[test]
     fn files_devices_and_sockets_are_told_apart() {
-        assert_eq!(
-            own(&std::fs::File::open("/dev/null").unwrap()).target,
-            Target::Device
-        );
+        assert_eq!(own(&std::fs::File::open("/dev/null").unwrap()).target, Target::Device);
         assert_eq!(own(&tempfile::tempfile().unwrap()).target, Target::File);
         let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
         assert_eq!(own(&socket).target, Target::Socket);

@@ -37,25 +37,12 @@ pub fn host(root: &Root) -> Host {
     let limits = pipe_limits(root);
     let text = |name: &str| fs::read_to_string(root.path().join(name)).unwrap_or_default();
     let kib = |line: &str| line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok();
-    let memory = text("meminfo")
-        .lines()
-        .find(|line| line.starts_with("MemTotal:"))
-        .and_then(kib);
-    let cpu_model = |line: &str| {
-        Some(
-            line.strip_prefix("model name")?
-                .split_once(':')?
-                .1
-                .trim()
-                .to_owned(),
-        )
-    };
+    let memory = text("meminfo").lines().find(|line| line.starts_with("MemTotal:")).and_then(kib);
+    let cpu_model =
+        |line: &str| Some(line.strip_prefix("model name")?.split_once(':')?.1.trim().to_owned());
     Host {
         kernel: text("sys/kernel/osrelease").trim().to_owned(),
-        cpu: text("cpuinfo")
-            .lines()
-            .find_map(cpu_model)
-            .unwrap_or_else(|| "unknown".to_owned()),
+        cpu: text("cpuinfo").lines().find_map(cpu_model).unwrap_or_else(|| "unknown".to_owned()),
         cpus: std::thread::available_parallelism()
             .map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
         memory_bytes: memory.unwrap_or(0) * 1024,

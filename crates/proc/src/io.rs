@@ -53,12 +53,7 @@ mod tests {
     #[test]
     fn four_of_the_lines_count() {
         let text = "rchar: 6976\nwchar: 12\nsyscr: 10\nsyscw: 3\nread_bytes: 0\nwrite_bytes: 0\ncancelled_write_bytes: 0\n";
-        let io = Io {
-            read_bytes: 6976,
-            written_bytes: 12,
-            read_calls: 10,
-            write_calls: 3,
-        };
+        let io = Io { read_bytes: 6976, written_bytes: 12, read_calls: 10, write_calls: 3 };
         assert_eq!(Io::parse(text), Some(io));
         assert_eq!(Io::parse("rchar: 1\n"), None);
     }

@@ -1,7 +1,4 @@
-#![expect(
-    unsafe_code,
-    reason = "rustix has no safe form of ioctl(PIDFD_GET_INFO)"
-)]
+#![expect(unsafe_code, reason = "rustix has no safe form of ioctl(PIDFD_GET_INFO)")]
 //! A hold on a process that stays right when its number is given away: exit status after the fact.
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -41,10 +38,7 @@ impl Pidfd {
     /// Source: linux/pidfd.h, PIDFD_INFO_EXIT.
     #[must_use]
     pub fn wait_status(&self) -> Option<i32> {
-        let mut info = Info {
-            mask: MASK_EXIT,
-            ..Info::default()
-        };
+        let mut info = Info { mask: MASK_EXIT, ..Info::default() };
         // SAFETY: GET_INFO is the opcode for exactly this structure (its size is part of the opcode).
         let request = unsafe { Updater::<GET_INFO, Info>::new(&mut info) };
         // SAFETY: Linux writes at most the size named in the opcode, and `info` is that large.

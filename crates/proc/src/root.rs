@@ -39,9 +39,7 @@ impl Root {
     /// The `/proc` of this machine.
     #[must_use]
     pub fn system() -> Self {
-        Self {
-            path: PathBuf::from("/proc"),
-        }
+        Self { path: PathBuf::from("/proc") }
     }
 
     /// A folder laid out as `/proc` is.
@@ -59,9 +57,7 @@ impl Root {
     /// Opens a file of a process for reading it often; `name` is relative to its folder, such as `task/7/syscall`.
     #[must_use]
     pub fn hot_file(&self, pid: i32, name: &str) -> HotFile {
-        HotFile {
-            file: File::open(self.file(pid, name)).ok(),
-        }
+        HotFile { file: File::open(self.file(pid, name)).ok() }
     }
 
     /// Facts from `/proc/PID/stat`; `None` when the process is gone.
@@ -73,9 +69,7 @@ impl Root {
     /// Facts from `/proc/PID/status`; `None` when the process is gone.
     #[must_use]
     pub fn status(&self, pid: i32) -> Option<Status> {
-        Some(Status::parse(&String::from_utf8_lossy(
-            &self.bytes(pid, "status")?,
-        )))
+        Some(Status::parse(&String::from_utf8_lossy(&self.bytes(pid, "status")?)))
     }
 
     /// Facts from `/proc/PID/io`; `None` when the process is gone or may not be looked at.
@@ -150,9 +144,8 @@ fn numbers_in(folder: &Path) -> Vec<i32> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
-    let mut numbers: Vec<i32> = entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .collect();
+    let mut numbers: Vec<i32> =
+        entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
     numbers.sort_unstable();
     numbers
 }

@@ -16,10 +16,7 @@ impl SchedStat {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split_ascii_whitespace().map(str::parse);
-        Some(Self {
-            running_ns: numbers.next()?.ok()?,
-            waiting_ns: numbers.next()?.ok()?,
-        })
+        Some(Self { running_ns: numbers.next()?.ok()?, waiting_ns: numbers.next()?.ok()? })
     }
 }
 
@@ -30,13 +27,7 @@ mod tests {
     #[test]
     fn the_first_two_numbers_count() {
         let parsed = SchedStat::parse("940316 43259 2\n");
-        assert_eq!(
-            parsed,
-            Some(SchedStat {
-                running_ns: 940_316,
-                waiting_ns: 43_259
-            })
-        );
+        assert_eq!(parsed, Some(SchedStat { running_ns: 940_316, waiting_ns: 43_259 }));
         assert_eq!(SchedStat::parse(""), None);
         assert_eq!(SchedStat::parse("12"), None);
     }

@@ -30,9 +30,7 @@ impl Status {
                 }
                 "Uid" => status.effective_uid = words.nth(1).and_then(|word| word.parse().ok()),
                 "SigIgn" => {
-                    let mask = words
-                        .next()
-                        .and_then(|word| u64::from_str_radix(word, 16).ok());
+                    let mask = words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
                     status.ignored_signals = mask.unwrap_or(0);
                 }
                 _ => {}

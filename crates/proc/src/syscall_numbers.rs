@@ -127,19 +127,12 @@ const TABLE: &[(i64, Shape)] = &[
     (455, Lock),    // futex_wait
 ];
 
-#[cfg(not(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "riscv64"
-)))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 const TABLE: &[(i64, Shape)] = &[];
 
 /// What system call `number` waits for; `None` when fullbore has no name for it.
 pub(crate) fn shape(number: i64) -> Option<Shape> {
-    TABLE
-        .binary_search_by_key(&number, |(number, _)| *number)
-        .ok()
-        .map(|place| TABLE[place].1)
+    TABLE.binary_search_by_key(&number, |(number, _)| *number).ok().map(|place| TABLE[place].1)
 }
 
 #[cfg(test)]

@@ -19,13 +19,11 @@ pub(crate) fn parts(advice: &str) -> Vec<Part<'_>> {
             .enumerate()
             .map(|(place, text)| (place % 2 == 1, text.trim()))
             .filter(|(_, text)| !text.is_empty())
-            .map(|(is_command, text)| {
-                if is_command {
-                    Part::Command(text)
-                } else {
-                    Part::Words(text)
-                }
-            })
+            .map(
+                |(is_command, text)| {
+                    if is_command { Part::Command(text) } else { Part::Words(text) }
+                },
+            )
             .collect();
     }
     if let Some(colon) = advice.find(": ") {
@@ -37,11 +35,7 @@ pub(crate) fn parts(advice: &str) -> Vec<Part<'_>> {
     if looks_like_a_command(advice) {
         return vec![Part::Command(advice)];
     }
-    if advice.is_empty() {
-        Vec::new()
-    } else {
-        vec![Part::Words(advice)]
-    }
+    if advice.is_empty() { Vec::new() } else { vec![Part::Words(advice)] }
 }
 
 /// A program's name, then options, a pipe sign or an assignment; prose has a full stop at its end.
@@ -58,8 +52,7 @@ fn looks_like_a_command(text: &str) -> bool {
 
 /// Whether the text holds an option or a pipe sign.
 fn has_syntax(text: &str) -> bool {
-    text.split_whitespace()
-        .any(|word| word == "|" || (word.starts_with('-') && word.len() > 1))
+    text.split_whitespace().any(|word| word == "|" || (word.starts_with('-') && word.len() > 1))
 }
 
 #[cfg(test)]
@@ -74,23 +67,13 @@ mod tests {
         );
         assert_eq!(
             parts("give the work to two: fullbore par -j2 -- jq -c .x"),
-            [
-                Part::Words("give the work to two:"),
-                Part::Command("fullbore par -j2 -- jq -c .x")
-            ]
+            [Part::Words("give the work to two:"), Part::Command("fullbore par -j2 -- jq -c .x")]
         );
         assert_eq!(
             parts("run `stdbuf -oL x` instead"),
-            [
-                Part::Words("run"),
-                Part::Command("stdbuf -oL x"),
-                Part::Words("instead")
-            ]
+            [Part::Words("run"), Part::Command("stdbuf -oL x"), Part::Words("instead")]
         );
-        assert_eq!(
-            parts("Use a faster disk."),
-            [Part::Words("Use a faster disk.")]
-        );
+        assert_eq!(parts("Use a faster disk."), [Part::Words("Use a faster disk.")]);
         assert_eq!(
             parts("jq is slow with - as input."),
             [Part::Words("jq is slow with - as input.")]

@@ -31,16 +31,10 @@ impl fmt::Display for Error {
             Self::Read { source } => write!(f, "read the record of a run: {source}"),
             Self::Schema { found: Some(found) } => {
                 let found = crate::visible::line(found);
-                write!(
-                    f,
-                    "read the record of a run: its schema is '{found}', not '{known}'"
-                )
+                write!(f, "read the record of a run: its schema is '{found}', not '{known}'")
             }
             Self::Schema { found: None } => {
-                write!(
-                    f,
-                    "read the record of a run: it has no schema, expected '{known}'"
-                )
+                write!(f, "read the record of a run: it has no schema, expected '{known}'")
             }
         }
     }

@@ -14,11 +14,7 @@ pub(crate) const NONE: &str = "–";
 /// A percentage without digits after the point; `?` when it is not a number.
 pub(crate) fn percent(value: f64) -> String {
     // Adding zero turns -0.0 into 0.0.
-    if value.is_finite() {
-        format!("{:.0} %", value.round() + 0.0)
-    } else {
-        UNKNOWN.to_owned()
-    }
+    if value.is_finite() { format!("{:.0} %", value.round() + 0.0) } else { UNKNOWN.to_owned() }
 }
 
 /// A percentage that may be unknown.
@@ -51,11 +47,7 @@ pub(crate) fn count(value: u64) -> String {
 
 /// The number if it is finite, held to 0..=100.
 pub(crate) fn share(value: f64) -> f64 {
-    if value.is_finite() {
-        value.clamp(0.0, 100.0)
-    } else {
-        0.0
-    }
+    if value.is_finite() { value.clamp(0.0, 100.0) } else { 0.0 }
 }
 
 /// Bytes per second over the life of the stage; `None` when the bytes are unknown or it had no life.
@@ -86,17 +78,9 @@ pub(crate) fn utc(unix_ns: u64) -> String {
     let day_of_year = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * day_of_year + 2) / 153;
     let day_of_month = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!(
-        "{year}-{month:02}-{day_of_month:02} {:02}:{:02} UTC",
-        minutes / 60 % 24,
-        minutes % 60
-    )
+    format!("{year}-{month:02}-{day_of_month:02} {:02}:{:02} UTC", minutes / 60 % 24, minutes % 60)
 }
 
 /// The unit of a column of rates.
@@ -112,15 +96,10 @@ impl RateUnit {
     /// The unit that suits the largest rate, or the next smaller one when that keeps the others readable.
     pub(crate) fn for_rates(rates: impl Iterator<Item = f64>) -> Self {
         const UNITS: [(f64, &str); 4] = [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")];
-        let moving: Vec<f64> = rates
-            .filter(|rate| rate.is_finite() && *rate > 0.0)
-            .collect();
+        let moving: Vec<f64> = rates.filter(|rate| rate.is_finite() && *rate > 0.0).collect();
         let largest = moving.iter().copied().fold(0.0, f64::max);
         let smallest = moving.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut place = UNITS
-            .iter()
-            .rposition(|(size, _)| largest >= size * 0.9995)
-            .unwrap_or(0);
+        let mut place = UNITS.iter().rposition(|(size, _)| largest >= size * 0.9995).unwrap_or(0);
         if place > 0 && smallest < UNITS[place].0 * 0.095 && largest < UNITS[place].0 * 9.9995 {
             place -= 1;
         }

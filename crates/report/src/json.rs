@@ -25,9 +25,7 @@ pub fn to_writer(mut writer: impl Write, record: &RunRecord) -> Result<(), Error
     let text = to_string(record)?;
     writer
         .write_all(text.as_bytes())
-        .map_err(|error| Error::Write {
-            source: serde_json::Error::io(error),
-        })
+        .map_err(|error| Error::Write { source: serde_json::Error::io(error) })
 }
 
 /// Reads a record back.
@@ -43,9 +41,7 @@ pub fn from_str(text: &str) -> Result<RunRecord, Error> {
     let read = |source| Error::Read { source };
     let named: Named = serde_json::from_str(text).map_err(read)?;
     if named.schema.as_deref() != Some(SCHEMA) {
-        return Err(Error::Schema {
-            found: named.schema,
-        });
+        return Err(Error::Schema { found: named.schema });
     }
     serde_json::from_str(text).map_err(read)
 }
@@ -86,18 +82,12 @@ mod tests {
 
     #[test]
     fn lists_of_numbers_stay_on_one_line_and_lists_of_text_do_not() {
-        let record = RunRecord {
-            gaps: vec!["a [".into(), "b".into()],
-            ..RunRecord::default()
-        };
+        let record = RunRecord { gaps: vec!["a [".into(), "b".into()], ..RunRecord::default() };
         let mut record = record;
-        record
-            .timeline
-            .stages
-            .push(fullbore_pipeline::record::StageTimeline {
-                running: vec![0.5, 100.0],
-                ..Default::default()
-            });
+        record.timeline.stages.push(fullbore_pipeline::record::StageTimeline {
+            running: vec![0.5, 100.0],
+            ..Default::default()
+        });
         let text = to_string(&record).unwrap();
         assert!(text.contains("\"running\": [0.5, 100.0],\n"), "{text}");
         assert!(text.contains("    \"a [\",\n    \"b\"\n"), "{text}");

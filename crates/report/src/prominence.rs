@@ -18,11 +18,7 @@ pub(crate) fn prominent(record: &RunRecord, limit: usize) -> Vec<usize> {
     if all <= limit {
         return (0..all).collect();
     }
-    let named: BTreeSet<u32> = record
-        .findings
-        .iter()
-        .filter_map(|finding| finding.stage)
-        .collect();
+    let named: BTreeSet<u32> = record.findings.iter().filter_map(|finding| finding.stage).collect();
     let verdict = verdict_stage(record);
     let importance = |position: usize| -> f64 {
         let stage = &record.stages[position];

@@ -94,11 +94,7 @@ fn signal(status: i32) -> Option<&'static str> {
 /// The command of a stage, safe to show; a stand-in when it is empty.
 pub(crate) fn command(stage: &StageRecord) -> String {
     let text = visible::line(stage.command.trim());
-    if text.is_empty() {
-        format!("(process {})", stage.pid)
-    } else {
-        text
-    }
+    if text.is_empty() { format!("(process {})", stage.pid) } else { text }
 }
 
 /// The ends of a pipe: `1→2`, `1,3→2`, `outside→1`.
@@ -111,11 +107,7 @@ pub(crate) fn pipe_ends(pipe: &PipeRecord) -> String {
         if outside {
             names.push("outside".to_owned());
         }
-        if names.is_empty() {
-            "?".to_owned()
-        } else {
-            names.join(",")
-        }
+        if names.is_empty() { "?".to_owned() } else { names.join(",") }
     };
     format!(
         "{}→{}",
@@ -152,11 +144,8 @@ mod tests {
 
     #[test]
     fn a_pipe_is_named_by_its_ends() {
-        let pipe = PipeRecord {
-            writers: vec![1, 3],
-            outside_reader: true,
-            ..PipeRecord::default()
-        };
+        let pipe =
+            PipeRecord { writers: vec![1, 3], outside_reader: true, ..PipeRecord::default() };
         assert_eq!(pipe_ends(&pipe), "1,3→outside");
         assert_eq!(pipe_ends(&PipeRecord::default()), "?→?");
     }

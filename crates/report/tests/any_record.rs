@@ -55,38 +55,30 @@ fn pipe() -> impl Strategy<Value = PipeRecord> {
         any::<[Option<u64>; 2]>(),
         any::<[Option<f64>; 2]>(),
     )
-        .prop_map(
-            |(pipe, writers, readers, outside, capacity, blocked)| PipeRecord {
-                pipe,
-                writers,
-                readers,
-                outside_writer: outside.0,
-                outside_reader: outside.1,
-                initial_capacity_bytes: capacity[0],
-                capacity_bytes: capacity[1],
-                writer_blocked_percent: blocked[0],
-                reader_blocked_percent: blocked[1],
-                ..PipeRecord::default()
-            },
-        )
+        .prop_map(|(pipe, writers, readers, outside, capacity, blocked)| PipeRecord {
+            pipe,
+            writers,
+            readers,
+            outside_writer: outside.0,
+            outside_reader: outside.1,
+            initial_capacity_bytes: capacity[0],
+            capacity_bytes: capacity[1],
+            writer_blocked_percent: blocked[0],
+            reader_blocked_percent: blocked[1],
+            ..PipeRecord::default()
+        })
 }
 
 fn line() -> impl Strategy<Value = StageTimeline> {
-    (
-        0..7_u32,
-        vec(any::<f32>(), 0..9),
-        vec(any::<f32>(), 0..9),
-        vec(any::<u64>(), 0..9),
+    (0..7_u32, vec(any::<f32>(), 0..9), vec(any::<f32>(), 0..9), vec(any::<u64>(), 0..9)).prop_map(
+        |(stage, running, blocked_writing, read_bytes)| StageTimeline {
+            stage,
+            running,
+            blocked_writing,
+            read_bytes,
+            ..StageTimeline::default()
+        },
     )
-        .prop_map(
-            |(stage, running, blocked_writing, read_bytes)| StageTimeline {
-                stage,
-                running,
-                blocked_writing,
-                read_bytes,
-                ..StageTimeline::default()
-            },
-        )
 }
 
 fn finding() -> impl Strategy<Value = Finding> {
@@ -183,10 +175,7 @@ fn the_summary_fits_every_width() {
             assert!(!colored.is_empty(), "{name}");
             for line in summary(&record, Style::plain(width)).lines() {
                 let columns = unicode_width::UnicodeWidthStr::width(line);
-                assert!(
-                    columns <= width.max(20),
-                    "{name}: {columns} columns of {width}: {line}"
-                );
+                assert!(columns <= width.max(20), "{name}: {columns} columns of {width}: {line}");
             }
         }
     }
@@ -195,10 +184,7 @@ fn the_summary_fits_every_width() {
 #[test]
 fn a_record_survives_json() {
     for (name, record) in samples::all() {
-        assert!(
-            json::from_str(&json::to_string(&record).unwrap()).unwrap() == record,
-            "{name}"
-        );
+        assert!(json::from_str(&json::to_string(&record).unwrap()).unwrap() == record, "{name}");
     }
 }
 
@@ -207,16 +193,11 @@ fn the_summary_says_once_how_long_it_took_and_could_have_taken() {
     for (name, record) in samples::all() {
         let text = summary(&record, Style::plain(200));
         assert_eq!(
-            text.matches(&fullbore_measure::seconds(record.elapsed_ns))
-                .count(),
+            text.matches(&fullbore_measure::seconds(record.elapsed_ns)).count(),
             1,
             "{name}:\n{text}"
         );
         let best = usize::from(record.bound_ns > 0);
-        assert_eq!(
-            text.matches("best possible time").count(),
-            best,
-            "{name}:\n{text}"
-        );
+        assert_eq!(text.matches("best possible time").count(), best, "{name}:\n{text}");
     }
 }

@@ -45,36 +45,18 @@ document.body.append(probe);
 </script>"#;
 
 fn chromium() -> Option<&'static str> {
-    ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|name| {
-            Command::new(name)
-                .arg("--version")
-                .output()
-                .is_ok_and(|output| output.status.success())
-        })
+    ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
+        Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+    })
 }
 
 /// Opens `page` in a window of `width` columns of pixels; returns the document after its scripts ran.
 fn dump(chromium: &str, folder: &Path, page: &Path, width: u32) -> String {
     let output = Command::new(chromium)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-        ])
-        .args([
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-        ])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .arg(format!("--window-size={width},900"))
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ))
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg("--dump-dom")
         .arg(format!("file://{}", page.display()))
         .output()
@@ -96,11 +78,7 @@ fn a_browser_shows_every_page_without_network_overflow_or_errors() {
     for (name, record) in samples::all() {
         let page = html::page(&record);
         let probed = page
-            .replacen(
-                "<meta name=\"viewport\"",
-                &format!("{LISTEN}<meta name=\"viewport\""),
-                1,
-            )
+            .replacen("<meta name=\"viewport\"", &format!("{LISTEN}<meta name=\"viewport\""), 1)
             .replacen("</body>", &format!("{MEASURE}</body>"), 1);
         for width in [1280, 390] {
             // A window is never narrower than 500 pixels, a frame can be.
@@ -112,23 +90,14 @@ fn a_browser_shows_every_page_without_network_overflow_or_errors() {
             let start = document
                 .find("width ")
                 .unwrap_or_else(|| panic!("{name}: no probe in\n{document}"));
-            let probe = document[start..]
-                .split(" end-of-probe")
-                .next()
-                .unwrap_or("");
-            assert_eq!(
-                probe,
-                format!("width {width}; all well"),
-                "{name} at {width} pixels"
-            );
+            let probe = document[start..].split(" end-of-probe").next().unwrap_or("");
+            assert_eq!(probe, format!("width {width}; all well"), "{name} at {width} pixels");
         }
         let inner = folder.path().join(format!("{name}.html"));
         std::fs::write(&inner, &page).unwrap();
         let document = dump(chromium, folder.path(), &inner, 1280);
-        let message = record
-            .findings
-            .first()
-            .map_or("Too short to judge", |finding| &finding.message);
+        let message =
+            record.findings.first().map_or("Too short to judge", |finding| &finding.message);
         let shown = heading(&document);
         assert!(
             !shown.is_empty() && letters(message).starts_with(&shown),

@@ -9,19 +9,14 @@ use fullbore_report::text::{Style, summary};
 
 /// Compares `actual` with a file in `tests/golden`, or rewrites that file.
 fn expect(file: &str, actual: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(file);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
     if std::env::var_os("FULLBORE_BLESS").is_some_and(|value| value == "1") {
         std::fs::write(&path, actual).expect("the golden file can be written");
         return;
     }
     let expected = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}; FULLBORE_BLESS=1 writes it", path.display()));
-    assert!(
-        expected == actual,
-        "{file} differs; FULLBORE_BLESS=1 rewrites it. Now:\n{actual}"
-    );
+    assert!(expected == actual, "{file} differs; FULLBORE_BLESS=1 rewrites it. Now:\n{actual}");
 }
 
 #[test]
@@ -46,30 +41,18 @@ fn the_colored_summary_is_as_before() {
 
 #[test]
 fn the_json_is_as_before() {
-    expect(
-        "bottleneck.json",
-        &json::to_string(&samples::bottleneck()).unwrap(),
-    );
+    expect("bottleneck.json", &json::to_string(&samples::bottleneck()).unwrap());
 }
 
 #[test]
 fn the_page_is_as_before() {
-    expect(
-        "bottleneck.html",
-        &fullbore_report::html::page(&samples::bottleneck()),
-    );
-    expect(
-        "hostile.html",
-        &fullbore_report::html::page(&samples::hostile()),
-    );
+    expect("bottleneck.html", &fullbore_report::html::page(&samples::bottleneck()));
+    expect("hostile.html", &fullbore_report::html::page(&samples::hostile()));
 }
 
 #[test]
 fn every_sample_is_kept_as_json() {
-    for (name, record) in samples::all()
-        .into_iter()
-        .filter(|(name, _)| *name != "many_stages")
-    {
+    for (name, record) in samples::all().into_iter().filter(|(name, _)| *name != "many_stages") {
         expect(&format!("{name}.json"), &json::to_string(&record).unwrap());
     }
 }

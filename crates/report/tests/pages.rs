@@ -6,10 +6,7 @@ use fullbore_report::{html, json};
 
 /// Everything that could make a browser ask a server.
 fn loads_something(page: &str) -> Option<String> {
-    let markup = page
-        .split("<script type=\"application/json\"")
-        .next()
-        .unwrap_or(page);
+    let markup = page.split("<script type=\"application/json\"").next().unwrap_or(page);
     for start in ["src=\"", "href=\"", "url("] {
         for (at, _) in markup.match_indices(start) {
             let target = &markup[at + start.len()..];

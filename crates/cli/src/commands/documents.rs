@@ -35,7 +35,9 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<Exit> {
 /// A reader that has seen enough is no failure of a listing.
 fn print(text: &[u8]) -> Result<Exit> {
     match stdout().write_all(text).and_then(|()| stdout().flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("writing to standard output"),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("writing to standard output")
+        }
         _ => Ok(Exit::Done),
     }
 }

@@ -42,7 +42,9 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     for failure in &unwritten {
         complain(&failure.message, &failure.hint);
     }
-    if options.strict && (finished.was_refused || !finished.record.gaps.is_empty() || !unwritten.is_empty()) {
+    if options.strict
+        && (finished.was_refused || !finished.record.gaps.is_empty() || !unwritten.is_empty())
+    {
         return Err(not_strict(&finished.record).into());
     }
     Ok(end(&finished))
@@ -64,8 +66,13 @@ fn open_reports(options: &RunOptions) -> Result<Vec<ReportFile>, Failure> {
 
 fn command(options: &RunOptions) -> Command {
     match (&options.pipeline, options.command.split_first()) {
-        (_, Some((program, arguments))) => Command::Words { program: program.clone(), arguments: arguments.to_vec() },
-        (pipeline, None) => Command::Line { shell: options.shell.clone(), line: pipeline.clone().unwrap_or_default() },
+        (_, Some((program, arguments))) => {
+            Command::Words { program: program.clone(), arguments: arguments.to_vec() }
+        }
+        (pipeline, None) => Command::Line {
+            shell: options.shell.clone(),
+            line: pipeline.clone().unwrap_or_default(),
+        },
     }
 }
 
@@ -76,8 +83,12 @@ fn not_started(error: &Error, command: &Command) -> Failure {
     };
     let hint = match (kind, command) {
         (None, _) => "",
-        (Some(_), Command::Line { .. }) => "--shell takes a program that understands -c, such as sh, bash or zsh",
-        (Some(_), Command::Words { .. }) => "a pipeline or a shell command goes without --, in quotes: fullbore run 'a | b'",
+        (Some(_), Command::Line { .. }) => {
+            "--shell takes a program that understands -c, such as sh, bash or zsh"
+        }
+        (Some(_), Command::Words { .. }) => {
+            "a pipeline or a shell command goes without --, in quotes: fullbore run 'a | b'"
+        }
     };
     let exit = match kind {
         Some(std::io::ErrorKind::NotFound) => Exit::NotFound,
@@ -89,8 +100,12 @@ fn not_started(error: &Error, command: &Command) -> Failure {
 
 fn not_strict(record: &RunRecord) -> Failure {
     Failure {
-        message: format!("run: --strict: something could not be observed or changed (the pipeline returned {})", record.exit_status),
-        hint: "the notes above and the report name it; without --strict this is no failure".to_owned(),
+        message: format!(
+            "run: --strict: something could not be observed or changed (the pipeline returned {})",
+            record.exit_status
+        ),
+        hint: "the notes above and the report name it; without --strict this is no failure"
+            .to_owned(),
         exit: Exit::RunFailed,
     }
 }

@@ -68,11 +68,9 @@ pub(crate) struct ActivityBar {
 
 impl Widget for ActivityBar {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        let spans = cells(self.activity, area.width)
-            .into_iter()
-            .map(|(doing, cells)| {
-                Span::styled(doing.symbol().repeat(cells), doing.style(self.look))
-            });
+        let spans = cells(self.activity, area.width).into_iter().map(|(doing, cells)| {
+            Span::styled(doing.symbol().repeat(cells), doing.style(self.look))
+        });
         Line::from_iter(spans).render(area, buffer);
     }
 }
@@ -96,12 +94,8 @@ mod tests {
 
     #[test]
     fn a_bar_is_full_when_the_shares_add_up() {
-        let activity = Activity {
-            running: 33.0,
-            runnable: 33.0,
-            reading: 34.0,
-            ..Activity::default()
-        };
+        let activity =
+            Activity { running: 33.0, runnable: 33.0, reading: 34.0, ..Activity::default() };
         for width in 0..50 {
             let sum: usize = cells(activity, width).iter().map(|(_, cells)| cells).sum();
             assert_eq!(sum, usize::from(width));

@@ -32,11 +32,7 @@ impl Widget for Header<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let mut parts = self.parts();
         let width = |parts: &[Part]| {
-            parts
-                .iter()
-                .map(|part| part.width() + 2)
-                .sum::<usize>()
-                .saturating_sub(2)
+            parts.iter().map(|part| part.width() + 2).sum::<usize>().saturating_sub(2)
         };
         while parts.len() > 1 && width(&parts) > usize::from(area.width) {
             let first_out = parts
@@ -60,16 +56,10 @@ impl Widget for Header<'_> {
 impl Header<'_> {
     fn parts(&self) -> Vec<Part> {
         let (shown, look) = (self.shown, self.look);
-        let full = cells_of(
-            Share(shown.cpus_in_use / f64::from(shown.cpus.max(1))),
-            CPU_CELLS,
-        );
+        let full = cells_of(Share(shown.cpus_in_use / f64::from(shown.cpus.max(1))), CPU_CELLS);
         let mut parts = vec![
             Part(4, vec![Span::styled("fullbore", look.strong())]),
-            Part(
-                0,
-                vec![Span::styled(seconds(shown.elapsed_ns), look.strong())],
-            ),
+            Part(0, vec![Span::styled(seconds(shown.elapsed_ns), look.strong())]),
             Part(
                 5,
                 vec![
@@ -81,10 +71,7 @@ impl Header<'_> {
             Part(1, vec![Span::raw(cpu_text(shown))]),
         ];
         let rate = |name: &str, rate: BytesPerSecond| {
-            vec![
-                Span::styled(format!("  {name} "), look.faint()),
-                Span::raw(rate.to_string()),
-            ]
+            vec![Span::styled(format!("  {name} "), look.faint()), Span::raw(rate.to_string())]
         };
         if let Some(flow) = shown
             .stages

@@ -28,15 +28,10 @@ impl Widget for PipeGauge {
             }
             _ => (String::new(), "·".repeat(CELLS)),
         };
-        let capacity = self
-            .pipe
-            .capacity_bytes
-            .map_or("?".to_owned(), |bytes| Bytes(bytes).to_string());
-        let (arrow, style) = if self.pipe.is_tuned {
-            ("↑", self.look.strong())
-        } else {
-            ("", self.look.faint())
-        };
+        let capacity =
+            self.pipe.capacity_bytes.map_or("?".to_owned(), |bytes| Bytes(bytes).to_string());
+        let (arrow, style) =
+            if self.pipe.is_tuned { ("↑", self.look.strong()) } else { ("", self.look.faint()) };
         Line::from(vec![
             Span::styled(full, self.look.amount()),
             Span::styled(empty, self.look.faint()),

@@ -28,30 +28,13 @@ impl Widget for StageLine<'_> {
         let columns = self.columns;
         let mut cut = Cut { area };
         self.number(cut.next(columns.number), buffer);
-        let style = if self.stage.is_alive {
-            Style::new()
-        } else {
-            self.look.faint()
-        };
-        let style = if self.is_suspect {
-            self.look.verdict()
-        } else {
-            style
-        };
-        text(
-            &self.stage.command,
-            style,
-            cut.next(columns.command),
-            buffer,
-        );
+        let style = if self.stage.is_alive { Style::new() } else { self.look.faint() };
+        let style = if self.is_suspect { self.look.verdict() } else { style };
+        text(&self.stage.command, style, cut.next(columns.command), buffer);
         if columns.bar > 0 {
             let bar = cut.next_column(columns.bar);
             if self.stage.is_alive {
-                ActivityBar {
-                    activity: self.stage.activity,
-                    look: self.look,
-                }
-                .render(bar, buffer);
+                ActivityBar { activity: self.stage.activity, look: self.look }.render(bar, buffer);
             }
         }
         if columns.doing > 0 {
@@ -65,11 +48,7 @@ impl Widget for StageLine<'_> {
             self.history(cut.next_column(columns.history), buffer);
         }
         if let Some(pipe) = self.stage.pipe.filter(|_| columns.pipe > 0) {
-            PipeGauge {
-                pipe,
-                look: self.look,
-            }
-            .render(cut.next_column(columns.pipe), buffer);
+            PipeGauge { pipe, look: self.look }.render(cut.next_column(columns.pipe), buffer);
         }
     }
 }
@@ -78,17 +57,8 @@ impl StageLine<'_> {
     fn number(&self, area: Rect, buffer: &mut Buffer) {
         let mark = if self.is_suspect { "▸" } else { " " };
         let digits = usize::from(self.columns.number.saturating_sub(3));
-        let style = if self.is_suspect {
-            self.look.verdict()
-        } else {
-            self.look.faint()
-        };
-        text(
-            &format!("{mark} {:>digits$} ", self.stage.number),
-            style,
-            area,
-            buffer,
-        );
+        let style = if self.is_suspect { self.look.verdict() } else { self.look.faint() };
+        text(&format!("{mark} {:>digits$} ", self.stage.number), style, area, buffer);
     }
 
     /// `running  62%` (`█  62%` in a narrow column), or how it ended.
@@ -108,10 +78,7 @@ impl StageLine<'_> {
         if self.columns.doing < Columns::DOING {
             (format!("{} {percent:>3.0}%", doing.symbol()), style)
         } else {
-            (
-                format!("{:<8} {percent:>3.0}%", doing.name(self.stage.cause)),
-                style,
-            )
+            (format!("{:<8} {percent:>3.0}%", doing.name(self.stage.cause)), style)
         }
     }
 
@@ -123,12 +90,7 @@ impl StageLine<'_> {
             (Some(flow), _) => (BytesPerSecond(flow.handled()).to_string(), Style::new()),
             (None, _) => ("?".to_owned(), self.look.faint()),
         };
-        text(
-            &format!("{amount:>0$}", usize::from(area.width)),
-            style,
-            area,
-            buffer,
-        );
+        text(&format!("{amount:>0$}", usize::from(area.width)), style, area, buffer);
     }
 
     /// One column a second, the newest at the right.
@@ -138,15 +100,8 @@ impl StageLine<'_> {
         let newest = &flow.history[flow.history.len().saturating_sub(width)..];
         let mut columns = vec![0; width - newest.len()];
         columns.extend_from_slice(newest);
-        let style = if self.stage.is_alive {
-            self.look.amount()
-        } else {
-            self.look.faint()
-        };
-        Sparkline::default()
-            .data(columns)
-            .style(style)
-            .render(area, buffer);
+        let style = if self.stage.is_alive { self.look.amount() } else { self.look.faint() };
+        Sparkline::default().data(columns).style(style).render(area, buffer);
     }
 }
 
@@ -186,28 +141,13 @@ impl Widget for Titles {
             text(title, look.faint(), cut.next_column(columns.doing), buffer);
         }
         if columns.rate > 0 {
-            text(
-                &format!("{:>8}", "rate"),
-                look.faint(),
-                cut.next_column(columns.rate),
-                buffer,
-            );
+            text(&format!("{:>8}", "rate"), look.faint(), cut.next_column(columns.rate), buffer);
         }
         if columns.history > 0 {
-            text(
-                "history",
-                look.faint(),
-                cut.next_column(columns.history),
-                buffer,
-            );
+            text("history", look.faint(), cut.next_column(columns.history), buffer);
         }
         if columns.pipe > 0 {
-            text(
-                "pipe to next",
-                look.faint(),
-                cut.next_column(columns.pipe),
-                buffer,
-            );
+            text("pipe to next", look.faint(), cut.next_column(columns.pipe), buffer);
         }
     }
 }
@@ -223,10 +163,7 @@ struct Cut {
 
 impl Cut {
     fn next(&mut self, width: u16) -> Rect {
-        let taken = Rect {
-            width: width.min(self.area.width),
-            ..self.area
-        };
+        let taken = Rect { width: width.min(self.area.width), ..self.area };
         self.area = Rect {
             x: self.area.x + taken.width,
             width: self.area.width - taken.width,

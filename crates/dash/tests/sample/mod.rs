@@ -1,9 +1,6 @@
 //! Made-up pipelines, for the tests and the demonstration.
 #![allow(dead_code, reason = "each user takes its own part")]
-#![allow(
-    clippy::cast_possible_truncation,
-    reason = "the numbers are small and made up"
-)]
+#![allow(clippy::cast_possible_truncation, reason = "the numbers are small and made up")]
 
 use fullbore_measure::Host;
 use fullbore_pipeline::record::{
@@ -70,14 +67,9 @@ pub(crate) fn pipeline(steps: usize) -> Snapshot {
         .enumerate()
         .map(|(index, habit)| stage_timeline(habit, index, steps))
         .collect();
-    let stages: Vec<_> = HABITS
-        .iter()
-        .zip(&timelines)
-        .map(|(habit, line)| stage(habit, line, elapsed_ns))
-        .collect();
-    let pipes: Vec<_> = (1..HABITS.len() as u32)
-        .map(|number| pipe(number, steps))
-        .collect();
+    let stages: Vec<_> =
+        HABITS.iter().zip(&timelines).map(|(habit, line)| stage(habit, line, elapsed_ns)).collect();
+    let pipes: Vec<_> = (1..HABITS.len() as u32).map(|number| pipe(number, steps)).collect();
     let fill = |pipe: usize| {
         let capacity = pipes[pipe].capacity_bytes.unwrap_or(0) as f64;
         Some(
@@ -91,25 +83,14 @@ pub(crate) fn pipeline(steps: usize) -> Snapshot {
         record: RunRecord {
             elapsed_ns,
             parallelism: 1.52,
-            host: Host {
-                cpus: 2,
-                ..Host::default()
-            },
+            host: Host { cpus: 2, ..Host::default() },
             tuning: pipes
                 .iter()
                 .filter(|pipe| pipe.capacity_bytes > pipe.initial_capacity_bytes)
                 .map(tuning)
                 .collect(),
-            findings: if steps > 4 {
-                vec![finding()]
-            } else {
-                Vec::new()
-            },
-            timeline: Timeline {
-                start_ns: 0,
-                step_ns: STEP_NS,
-                stages: timelines,
-            },
+            findings: if steps > 4 { vec![finding()] } else { Vec::new() },
+            timeline: Timeline { start_ns: 0, step_ns: STEP_NS, stages: timelines },
             stages,
             pipes,
             ..RunRecord::default()
@@ -120,9 +101,7 @@ pub(crate) fn pipeline(steps: usize) -> Snapshot {
 fn stage_timeline(habit: &Habit, index: usize, steps: usize) -> StageTimeline {
     let [running, runnable, reading, writing, other] = habit.shares;
     let bytes = |rate: f64| {
-        (0..steps)
-            .map(|step| (rate / 4.0 * (1.0 + 0.5 * wobble(step, index))) as u64)
-            .collect()
+        (0..steps).map(|step| (rate / 4.0 * (1.0 + 0.5 * wobble(step, index))) as u64).collect()
     };
     StageTimeline {
         stage: index as u32 + 1,

@@ -17,10 +17,7 @@ pub(super) const SEVERAL_CPUS: f64 = 1.3;
 /// What to do about the stage `choice.top`, and what tuning did.
 pub(super) fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> String {
     let stage = &flow.stages[choice.top];
-    let main = stage
-        .own
-        .first()
-        .map_or(Doing::Running, |(doing, _)| *doing);
+    let main = stage.own.first().map_or(Doing::Running, |(doing, _)| *doing);
     let text = match (kind, main) {
         (FindingKind::SourceBound, Doing::ReadingOutside) => {
             "Look at the program that writes to this pipeline: `fullbore top` shows what it waits for.".to_owned()
@@ -33,25 +30,13 @@ pub(super) fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> Stri
         _ => cpu_advice(flow, choice),
     };
     let parts = [text, tuned(flow).unwrap_or_default()];
-    parts
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> String {
     let stage = &flow.stages[choice.top];
-    let was_tuned = flow
-        .record
-        .tuning
-        .iter()
-        .any(|t| t.outcome == Outcome::Kept);
-    let opening = if was_tuned {
-        ""
-    } else {
-        "No pipe setting helps. "
-    };
+    let was_tuned = flow.record.tuning.iter().any(|t| t.outcome == Outcome::Kept);
+    let opening = if was_tuned { "" } else { "No pipe setting helps. " };
     let cpus = flow.record.host.cpus;
     let threads_help = cpus > 1 && (stage.stage.cpu_ns as f64) < SEVERAL_CPUS * stage.running_ns;
     let command = Command::parse(&stage.stage.command);
@@ -64,11 +49,7 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> String {
     }
     let cure = super::calls::cure_of(flow, choice.top);
     let has_input = !stage.upstream.is_empty()
-        || flow
-            .record
-            .pipes
-            .iter()
-            .any(|p| p.readers.contains(&stage.stage.stage));
+        || flow.record.pipes.iter().any(|p| p.readers.contains(&stage.stage.stage));
     let lines_can_be_shared = threads_help && has_input;
     let faster = || cures::for_cpu(&command, &stage.name, threads_help, lines_can_be_shared);
     format!("{opening}{}", cure.unwrap_or_else(faster))
@@ -76,12 +57,7 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> String {
 
 /// What tuning did, when it did something.
 fn tuned(flow: &Flow<'_>) -> Option<String> {
-    let kept: Vec<_> = flow
-        .record
-        .tuning
-        .iter()
-        .filter(|t| t.outcome == Outcome::Kept)
-        .collect();
+    let kept: Vec<_> = flow.record.tuning.iter().filter(|t| t.outcome == Outcome::Kept).collect();
     let last = kept.last()?;
     let first = kept.iter().find(|t| t.pipe == last.pipe)?;
     let pipe = flow.pipe(last.pipe)?;

@@ -26,10 +26,9 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
         (FindingKind::SourceBound, _) => {
             format!("{}, so the source sets the pace", activity(flow, stage))
         }
-        (FindingKind::SinkBound, _) => format!(
-            "{}, so the destination sets the pace",
-            activity(flow, stage)
-        ),
+        (FindingKind::SinkBound, _) => {
+            format!("{}, so the destination sets the pace", activity(flow, stage))
+        }
         (_, Some(equal)) => {
             let other = &flow.stages[equal];
             format!(
@@ -64,21 +63,13 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
 
 /// `; next is sort with 4.20 s of its own`; empty when no other stage has a good part of the run.
 fn runner_up(flow: &Flow<'_>, top: usize) -> String {
-    let others = flow
-        .stages
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| *index != top)
-        .map(|(_, stage)| stage);
+    let others =
+        flow.stages.iter().enumerate().filter(|(index, _)| *index != top).map(|(_, stage)| stage);
     others
         .max_by(|a, b| a.own_ns().total_cmp(&b.own_ns()))
         .filter(|next| next.own_ns() >= WORTH_A_WORD * flow.span_ns)
         .map_or_else(String::new, |next| {
-            format!(
-                "; next is {} with {} of its own",
-                next.name,
-                time(next.own_ns())
-            )
+            format!("; next is {} with {} of its own", next.name, time(next.own_ns()))
         })
 }
 
@@ -110,17 +101,11 @@ fn activity(flow: &Flow<'_>, stage: &StageFlow<'_>) -> String {
         }
     }
     let cpus = stage.stage.cpu_ns as f64 / stage.running_ns;
-    if stage
-        .own
-        .first()
-        .is_some_and(|(doing, _)| *doing == Doing::Running)
+    if stage.own.first().is_some_and(|(doing, _)| *doing == Doing::Running)
         && cpus >= SEVERAL_CPUS
         && cpus.is_finite()
     {
-        parts[0] = format!(
-            "keeps {cpus:.1} CPUs busy {}",
-            amounts.amount(stage.running_ns)
-        );
+        parts[0] = format!("keeps {cpus:.1} CPUs busy {}", amounts.amount(stage.running_ns));
     }
     format!("{} {} {}", stage.name, list(&parts), amounts.suffix())
 }
@@ -148,11 +133,8 @@ fn verb(doing: Doing) -> &'static str {
 /// `zstdcat waits for it 96 % and sort 91 % of the time`; empty when nobody waits.
 fn neighbour_waits(flow: &Flow<'_>, top: usize) -> String {
     let stage = &flow.stages[top];
-    let longest = |side: &[Neighbour]| {
-        side.iter()
-            .copied()
-            .max_by(|a, b| a.waits_ns.total_cmp(&b.waits_ns))
-    };
+    let longest =
+        |side: &[Neighbour]| side.iter().copied().max_by(|a, b| a.waits_ns.total_cmp(&b.waits_ns));
     let clauses: Vec<(String, Amounts, f64)> =
         [longest(&stage.upstream), longest(&stage.downstream)]
             .into_iter()
@@ -162,25 +144,15 @@ fn neighbour_waits(flow: &Flow<'_>, top: usize) -> String {
             })
             .map(|n| {
                 let other = &flow.stages[n.stage];
-                (
-                    other.name.clone(),
-                    Amounts::of(other.life_ns, flow.span_ns),
-                    n.waits_ns,
-                )
+                (other.name.clone(), Amounts::of(other.life_ns, flow.span_ns), n.waits_ns)
             })
             .collect();
     match clauses.as_slice() {
         [] => String::new(),
-        [(name, amounts, ns)] => format!(
-            "{name} waits for it {} {}",
-            amounts.amount(*ns),
-            amounts.suffix()
-        ),
-        [
-            (first, a @ Amounts::Percent { .. }, x),
-            (second, b @ Amounts::Percent { .. }, y),
-            ..,
-        ] => {
+        [(name, amounts, ns)] => {
+            format!("{name} waits for it {} {}", amounts.amount(*ns), amounts.suffix())
+        }
+        [(first, a @ Amounts::Percent { .. }, x), (second, b @ Amounts::Percent { .. }, y), ..] => {
             format!(
                 "{first} waits for it {} and {second} {} {}",
                 a.amount(*x),
@@ -216,11 +188,7 @@ fn outside_pipe(flow: &Flow<'_>, stage: &StageFlow<'_>, kind: FindingKind) -> Op
 fn evidence(flow: &Flow<'_>, choice: Choice) -> std::collections::BTreeMap<String, f64> {
     let stage = &flow.stages[choice.top];
     let share = |ns: f64| {
-        if stage.life_ns > 0.0 {
-            ns / stage.life_ns * 100.0
-        } else {
-            0.0
-        }
+        if stage.life_ns > 0.0 { ns / stage.life_ns * 100.0 } else { 0.0 }
     };
     let mut evidence = Evidence::default()
         .number("own_ns", stage.own_ns())
@@ -229,14 +197,8 @@ fn evidence(flow: &Flow<'_>, choice: Choice) -> std::collections::BTreeMap<Strin
         .number("runnable_percent", share(stage.runnable_ns))
         .number("life_ns", stage.life_ns)
         .number("elapsed_ns", flow.record.elapsed_ns as f64)
-        .number(
-            "bound_ns",
-            super::bound_ns(&flow.record.stages, flow.record.host.cpus) as f64,
-        );
-    for (name, side) in [
-        ("upstream", &stage.upstream),
-        ("downstream", &stage.downstream),
-    ] {
+        .number("bound_ns", super::bound_ns(&flow.record.stages, flow.record.host.cpus) as f64);
+    for (name, side) in [("upstream", &stage.upstream), ("downstream", &stage.downstream)] {
         if let Some(ns) = side.iter().map(|n| n.waits_ns).max_by(f64::total_cmp) {
             evidence = evidence.number(&format!("{name}_waited_ns"), ns);
         }

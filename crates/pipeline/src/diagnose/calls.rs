@@ -39,10 +39,7 @@ pub(super) fn findings(flow: &Flow<'_>, bottleneck: Option<usize>) -> Vec<Findin
 /// How to make the calls of this stage larger, when they are small.
 pub(super) fn cure_of(flow: &Flow<'_>, index: usize) -> Option<String> {
     let small = worst(flow, index)?;
-    Some(for_small_calls(
-        &Command::parse(&flow.stages[index].stage.command),
-        small.direction,
-    ))
+    Some(for_small_calls(&Command::parse(&flow.stages[index].stage.command), small.direction))
 }
 
 /// It runs a good part of the time, or makes a stage that does read in small pieces.
@@ -62,12 +59,12 @@ fn worst(flow: &Flow<'_>, index: usize) -> Option<SmallCalls> {
     let stage = flow.stages[index].stage;
     let passes_it_on =
         passes_on(&Command::parse(&stage.command)) && follows_its_writer(flow, index);
-    let reads = small(stage, Direction::Reads).filter(|_| !follows_its_writer(flow, index));
+    // Every process reads the heads of its libraries: with many of them, that is not the stage's data.
+    let reads_data = stage.processes <= 1 || !flow.stages[index].upstream.is_empty();
+    let reads =
+        small(stage, Direction::Reads).filter(|_| reads_data && !follows_its_writer(flow, index));
     let writes = small(stage, Direction::Writes).filter(|_| !passes_it_on);
-    [reads, writes]
-        .into_iter()
-        .flatten()
-        .max_by_key(|small| small.calls)
+    [reads, writes].into_iter().flatten().max_by_key(|small| small.calls)
 }
 
 /// It reads in small pieces because that is how they are written.
@@ -114,11 +111,7 @@ fn finding(flow: &Flow<'_>, index: usize, small: &SmallCalls) -> Finding {
         bytes if bytes < 1.5 => "1 byte".to_owned(),
         bytes => format!("{} bytes", count(whole(bytes))),
     };
-    let message = format!(
-        "{} {verb} {size} at a time: {} calls.",
-        stage.name,
-        count(small.calls)
-    );
+    let message = format!("{} {verb} {size} at a time: {} calls.", stage.name, count(small.calls));
     Finding {
         kind: FindingKind::SmallCalls,
         stage: Some(stage.stage.stage),

@@ -31,29 +31,19 @@ pub(super) struct Choice {
 
 /// The stage with the most time of its own; among nearly equal ones the one that needs the most with CPUs to spare.
 pub(super) fn choose(flow: &Flow<'_>) -> Option<Choice> {
-    let working: Vec<usize> = (0..flow.stages.len())
-        .filter(|&i| !is_idle_on_the_side(flow, i))
-        .collect();
+    let working: Vec<usize> =
+        (0..flow.stages.len()).filter(|&i| !is_idle_on_the_side(flow, i)).collect();
     let own_ns = |i: usize| flow.stages[i].own_ns();
     let most_ns = working.iter().map(|&i| own_ns(i)).fold(0.0, f64::max);
     if flow.span_ns <= 0.0 || most_ns < MIN_OWN_SHARE * flow.span_ns {
         return None;
     }
-    let mut contenders: Vec<usize> = working
-        .into_iter()
-        .filter(|&i| own_ns(i) >= ABOUT_EQUAL * most_ns)
-        .collect();
-    contenders.sort_by(|&a, &b| {
-        flow.stages[b]
-            .needed_ns()
-            .total_cmp(&flow.stages[a].needed_ns())
-    });
+    let mut contenders: Vec<usize> =
+        working.into_iter().filter(|&i| own_ns(i) >= ABOUT_EQUAL * most_ns).collect();
+    contenders.sort_by(|&a, &b| flow.stages[b].needed_ns().total_cmp(&flow.stages[a].needed_ns()));
     let top = *contenders.first()?;
     let enough_ns = ABOUT_EQUAL * flow.stages[top].needed_ns();
-    let equal = contenders
-        .get(1)
-        .copied()
-        .filter(|&i| flow.stages[i].needed_ns() >= enough_ns);
+    let equal = contenders.get(1).copied().filter(|&i| flow.stages[i].needed_ns() >= enough_ns);
     Some(Choice { top, equal })
 }
 
@@ -76,27 +66,15 @@ fn is_idle_on_the_side(flow: &Flow<'_>, index: usize) -> bool {
 pub(super) fn kind_of(flow: &Flow<'_>, top: usize) -> FindingKind {
     let stage = &flow.stages[top];
     let sum = |wanted: &[Doing]| {
-        stage
-            .own
-            .iter()
-            .filter(|(d, _)| wanted.contains(d))
-            .map(|(_, ns)| ns)
-            .sum::<f64>()
+        stage.own.iter().filter(|(d, _)| wanted.contains(d)).map(|(_, ns)| ns).sum::<f64>()
     };
     let half_ns = stage.own_ns() / 2.0;
     let disk_ns = sum(&[Doing::Waiting(Cause::Disk)]);
-    let device_ns = disk_ns
-        + sum(&[
-            Doing::Waiting(Cause::Network),
-            Doing::Waiting(Cause::Terminal),
-        ]);
+    let device_ns =
+        disk_ns + sum(&[Doing::Waiting(Cause::Network), Doing::Waiting(Cause::Terminal)]);
     let (is_head, is_tail) = (stage.upstream.is_empty(), stage.downstream.is_empty());
     let moves = Moves::of(stage);
-    let writes_out = if disk_ns > device_ns / 2.0 {
-        moves.writes_matter
-    } else {
-        true
-    };
+    let writes_out = if disk_ns > device_ns / 2.0 { moves.writes_matter } else { true };
     let (mut inward_ns, mut outward_ns) =
         (sum(&[Doing::ReadingOutside]), sum(&[Doing::WritingOutside]));
     match (is_head, is_tail) {
@@ -126,11 +104,7 @@ impl Moves {
     fn of(stage: &StageFlow<'_>) -> Self {
         let (Some(read), Some(written)) = (stage.stage.read_bytes, stage.stage.written_bytes)
         else {
-            return Self {
-                mostly_reads: false,
-                mostly_writes: false,
-                writes_matter: true,
-            };
+            return Self { mostly_reads: false, mostly_writes: false, writes_matter: true };
         };
         let (read, written) = (read as f64, written as f64);
         Self {

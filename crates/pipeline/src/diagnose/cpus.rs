@@ -104,11 +104,8 @@ pub(super) fn starved(flow: &Flow<'_>) -> Option<Starved> {
         .number("bound_ns", bound_ns as f64)
         .number("elapsed_ns", flow.record.elapsed_ns as f64)
         .done();
-    let advice = if demand.uses_all_cpus() {
-        busiest(flow, &demand.cpus_text())
-    } else {
-        elsewhere()
-    };
+    let advice =
+        if demand.uses_all_cpus() { busiest(flow, &demand.cpus_text()) } else { elsewhere() };
     let finding = Finding {
         kind: FindingKind::CpuStarved,
         stage: None,

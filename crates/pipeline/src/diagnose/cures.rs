@@ -37,11 +37,7 @@ fn option_to_drop(command: &Command) -> Option<String> {
     for (index, word) in command.before.iter().enumerate() {
         let is_stdbuf = word.rsplit('/').next() == Some("stdbuf");
         let unbuffers = |w: &&String| ["-oL", "-o0", "-iL", "-i0"].contains(&w.as_str());
-        if let Some(option) = command.before[index..]
-            .iter()
-            .find(unbuffers)
-            .filter(|_| is_stdbuf)
-        {
+        if let Some(option) = command.before[index..].iter().find(unbuffers).filter(|_| is_stdbuf) {
             return Some(format!("Drop `stdbuf {option}`."));
         }
         if word.starts_with("PYTHONUNBUFFERED=") {
@@ -91,11 +87,7 @@ fn own_buffer_option(command: &Command) -> Option<String> {
 }
 
 fn stdbuf(command: &Command, direction: Direction) -> String {
-    let option = if direction == Direction::Reads {
-        "-i64K"
-    } else {
-        "-o64K"
-    };
+    let option = if direction == Direction::Reads { "-i64K" } else { "-o64K" };
     format!(
         "Give it larger buffers: `stdbuf {option} {} …` (works for programs that use C's stdio).",
         command.program
@@ -135,10 +127,9 @@ pub(super) fn for_cpu(
         None if command.is_shell() => {
             format!("A faster program in place of what {name} runs would.")
         }
-        None if lines => format!(
-            "A faster program in place of {name} would, or {}.",
-            several_at_once(command)
-        ),
+        None if lines => {
+            format!("A faster program in place of {name} would, or {}.", several_at_once(command))
+        }
         None => format!("A faster program in place of {name} would."),
     }
 }
@@ -214,17 +205,11 @@ mod tests {
             ("sed -nu s/a/b/", "Drop `-u` of sed."),
             ("sed s/-u/b/", "stdbuf -o64K sed"),
             ("stdbuf -oL cut -f1", "Drop `stdbuf -oL`."),
-            (
-                "PYTHONUNBUFFERED=1 python3 x.py",
-                "Drop `PYTHONUNBUFFERED`.",
-            ),
+            ("PYTHONUNBUFFERED=1 python3 x.py", "Drop `PYTHONUNBUFFERED`."),
             ("python3.12 -u x.py", "Drop `-u` of python3.12."),
             ("python3 x.py -u", "flush=True"),
             ("gawk '{print; fflush()}'", "Drop `fflush()` of gawk."),
-            (
-                "mawk -W interactive '{print}'",
-                "Drop `-W interactive` of mawk.",
-            ),
+            ("mawk -W interactive '{print}'", "Drop `-W interactive` of mawk."),
             ("jq --unbuffered .id", "Drop `--unbuffered` of jq."),
             ("tcpdump -nl", "Drop `-l` of tcpdump."),
             ("perl -pe '$|=1;s/a/b/'", "Drop `$|` of perl."),

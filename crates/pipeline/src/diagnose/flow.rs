@@ -81,17 +81,9 @@ impl<'a> Flow<'a> {
             .map(|(index, name)| stage_flow(record, index, name))
             .collect();
         let longest_ns = stages.iter().map(|s| s.life_ns).fold(0.0, f64::max);
-        let elapsed_ns = if record.elapsed_ns > 0 {
-            record.elapsed_ns as f64
-        } else {
-            longest_ns
-        };
+        let elapsed_ns = if record.elapsed_ns > 0 { record.elapsed_ns as f64 } else { longest_ns };
         let span_ns = elapsed_ns - forget_common_stop(&mut stages);
-        Self {
-            record,
-            span_ns,
-            stages,
-        }
+        Self { record, span_ns, stages }
     }
 
     /// Index of the stage with this number.
@@ -151,11 +143,7 @@ fn stage_index(record: &RunRecord, number: u32) -> Option<usize> {
 
 /// `percent` of `whole_ns`; what is not a percentage counts as none.
 pub(super) fn part_ns(percent: f64, whole_ns: f64) -> f64 {
-    if percent.is_finite() {
-        percent.clamp(0.0, 100.0) / 100.0 * whole_ns
-    } else {
-        0.0
-    }
+    if percent.is_finite() { percent.clamp(0.0, 100.0) / 100.0 * whole_ns } else { 0.0 }
 }
 
 /// How long the stage was on a CPU.
@@ -191,11 +179,7 @@ fn neighbours(
 ) -> Vec<Neighbour> {
     let number = record.stages[index].stage;
     let mut found = Vec::new();
-    for pipe in record
-        .pipes
-        .iter()
-        .filter(|pipe| near(pipe).contains(&number))
-    {
+    for pipe in record.pipes.iter().filter(|pipe| near(pipe).contains(&number)) {
         for &other in far(pipe).iter().filter(|&&other| other != number) {
             let Some(stage) = stage_index(record, other) else {
                 continue;
@@ -222,10 +206,7 @@ fn neighbours(
 /// What the stage did while it did not wait for another stage.
 fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
     let (stage, life_ns) = (flow.stage, flow.life_ns);
-    let mut own = vec![
-        (Doing::Running, flow.running_ns),
-        (Doing::Runnable, flow.runnable_ns),
-    ];
+    let mut own = vec![(Doing::Running, flow.running_ns), (Doing::Runnable, flow.runnable_ns)];
     // Time whose reason could not be seen, or that may be another stage's fault, is own only as far as neighbours waited.
     let (mut hidden_ns, mut fifo_ns, mut caused_ns) = (0.0, 0.0, 0.0);
     for (&cause, &percent) in &stage.blocked_other_causes {
@@ -246,11 +227,8 @@ fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
         };
         let blocked_ns = blocked.map_or(0.0, |percent| part_ns(percent, life_ns));
         let (outside_ns, inside_ns, unseen_ns) = split_pipe_waits(record, stage, side, blocked_ns);
-        let outside = if side == Side::Reading {
-            Doing::ReadingOutside
-        } else {
-            Doing::WritingOutside
-        };
+        let outside =
+            if side == Side::Reading { Doing::ReadingOutside } else { Doing::WritingOutside };
         own.push((outside, outside_ns));
         own.push((Doing::Waiting(Cause::Child), inside_ns));
         hidden_ns += unseen_ns;
@@ -264,10 +242,7 @@ fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
     let unexplained_ns = (flow.waited_for_ns() - known_ns).max(0.0);
     let fifo_ns = f64::min(fifo_ns, unexplained_ns);
     own.push((Doing::Waiting(Cause::FifoPeer), fifo_ns));
-    own.push((
-        Doing::Waiting(Cause::Unknown),
-        hidden_ns.min(unexplained_ns - fifo_ns),
-    ));
+    own.push((Doing::Waiting(Cause::Unknown), hidden_ns.min(unexplained_ns - fifo_ns)));
     merged(own)
 }
 
@@ -287,18 +262,12 @@ fn split_pipe_waits(
     let (mut outside_ns, mut inside_ns, mut between_pipes, mut pipes) = (0.0, 0.0, 0, 0);
     for pipe in &record.pipes {
         let (near, far, is_outside, percent) = match side {
-            Side::Reading => (
-                &pipe.readers,
-                &pipe.writers,
-                pipe.outside_writer,
-                pipe.reader_blocked_percent,
-            ),
-            Side::Writing => (
-                &pipe.writers,
-                &pipe.readers,
-                pipe.outside_reader,
-                pipe.writer_blocked_percent,
-            ),
+            Side::Reading => {
+                (&pipe.readers, &pipe.writers, pipe.outside_writer, pipe.reader_blocked_percent)
+            }
+            Side::Writing => {
+                (&pipe.writers, &pipe.readers, pipe.outside_reader, pipe.writer_blocked_percent)
+            }
         };
         if !near.contains(&stage.stage) {
             continue;
@@ -320,11 +289,7 @@ fn split_pipe_waits(
         return (blocked_ns, 0.0, 0.0);
     }
     let outside_ns = f64::min(outside_ns, blocked_ns);
-    (
-        outside_ns,
-        f64::min(inside_ns, blocked_ns - outside_ns),
-        0.0,
-    )
+    (outside_ns, f64::min(inside_ns, blocked_ns - outside_ns), 0.0)
 }
 
 /// Adds up equal activities and leaves out empty ones.

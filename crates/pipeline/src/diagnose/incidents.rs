@@ -48,13 +48,7 @@ pub(super) fn findings(flow: &Flow<'_>, choice: Option<Choice>) -> Vec<FromIncid
         FindingKind::LeakedEnd => 1,
         _ => 2,
     };
-    found.sort_by_key(|f| {
-        (
-            !f.is_verdict,
-            gravity(f.finding.kind),
-            std::cmp::Reverse(f.lasted_ns),
-        )
-    });
+    found.sort_by_key(|f| (!f.is_verdict, gravity(f.finding.kind), std::cmp::Reverse(f.lasted_ns)));
     // A leak or a stall that is noticed several times is told once, at its longest.
     let mut told: Vec<(FindingKind, Option<u32>, Option<u32>)> = Vec::new();
     found.retain(|f| {
@@ -72,19 +66,10 @@ fn from_incident(
     incident: &Incident,
 ) -> Option<FromIncident> {
     match incident {
-        Incident::Deadlock {
-            stages,
-            pipes,
-            lasted_ns,
-            to_the_end,
-        } => {
+        Incident::Deadlock { stages, pipes, lasted_ns, to_the_end } => {
             let is_verdict = *to_the_end || matters(flow, *lasted_ns, CONSIDERABLE_SHARE, LONG_NS);
             let finding = deadlock(flow, stages, pipes, *lasted_ns, *to_the_end);
-            Some(FromIncident {
-                finding,
-                is_verdict,
-                lasted_ns: *lasted_ns,
-            })
+            Some(FromIncident { finding, is_verdict, lasted_ns: *lasted_ns })
         }
         Incident::LeakedEnd { lasted_ns, .. } => {
             let is_verdict = matters(flow, *lasted_ns, LEAK_CONSIDERABLE_SHARE, LEAK_LONG_NS);
@@ -93,11 +78,7 @@ fn from_incident(
             (!is_negligible)
                 .then(|| leaked_end(flow, incident))
                 .flatten()
-                .map(|finding| FromIncident {
-                    finding,
-                    is_verdict,
-                    lasted_ns: *lasted_ns,
-                })
+                .map(|finding| FromIncident { finding, is_verdict, lasted_ns: *lasted_ns })
         }
         Incident::Stalled { stage, lasted_ns } => {
             let is_explained = is_explained(flow, choice, *stage, *lasted_ns);
@@ -108,21 +89,13 @@ fn from_incident(
             if is_explained {
                 finding.advice.clear();
             }
-            (!is_negligible).then_some(FromIncident {
-                finding,
-                is_verdict,
-                lasted_ns: *lasted_ns,
-            })
+            (!is_negligible).then_some(FromIncident { finding, is_verdict, lasted_ns: *lasted_ns })
         }
     }
 }
 
 fn share(flow: &Flow<'_>, lasted_ns: u64) -> f64 {
-    if flow.span_ns > 0.0 {
-        lasted_ns as f64 / flow.span_ns
-    } else {
-        1.0
-    }
+    if flow.span_ns > 0.0 { lasted_ns as f64 / flow.span_ns } else { 1.0 }
 }
 
 fn matters(flow: &Flow<'_>, lasted_ns: u64, considerable: f64, long_ns: u64) -> bool {
@@ -145,17 +118,12 @@ fn is_explained(
     let has_name = |doing: Doing| match doing {
         Doing::Running | Doing::Runnable => false,
         Doing::ReadingOutside | Doing::WritingOutside => true,
-        Doing::Waiting(cause) => !matches!(
-            cause,
-            Cause::Lock | Cause::FifoPeer | Cause::Stopped | Cause::Unknown
-        ),
+        Doing::Waiting(cause) => {
+            !matches!(cause, Cause::Lock | Cause::FifoPeer | Cause::Stopped | Cause::Unknown)
+        }
     };
-    let named_ns: f64 = top
-        .own
-        .iter()
-        .filter(|(doing, _)| has_name(*doing))
-        .map(|(_, ns)| ns)
-        .sum();
+    let named_ns: f64 =
+        top.own.iter().filter(|(doing, _)| has_name(*doing)).map(|(_, ns)| ns).sum();
     named_ns >= EXPLAINED_SHARE * lasted_ns as f64
 }
 
@@ -166,10 +134,7 @@ fn deadlock(
     lasted_ns: u64,
     to_the_end: bool,
 ) -> Finding {
-    let known = |number: u32| {
-        flow.stage_index(number)
-            .map(|index| flow.stages[index].name.clone())
-    };
+    let known = |number: u32| flow.stage_index(number).map(|index| flow.stages[index].name.clone());
     let (clauses, full_pipe) = circle(flow, stages, pipes);
     let names: Vec<String> = stages.iter().filter_map(|&number| known(number)).collect();
     let who = match names.as_slice() {
@@ -177,20 +142,9 @@ fn deadlock(
         [only] => format!("{only} waited for itself"),
         several => format!("{} waited for each other", list(several)),
     };
-    let until = if to_the_end {
-        ", until the run ended"
-    } else {
-        ""
-    };
-    let why = if clauses.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", clauses.join("; "))
-    };
-    let stage = stages
-        .iter()
-        .copied()
-        .find(|&number| flow.stage_index(number).is_some());
+    let until = if to_the_end { ", until the run ended" } else { "" };
+    let why = if clauses.is_empty() { String::new() } else { format!(": {}", clauses.join("; ")) };
+    let stage = stages.iter().copied().find(|&number| flow.stage_index(number).is_some());
     let advice = deadlock_advice(flow, full_pipe, names.first());
     Finding {
         kind: FindingKind::Deadlock,
@@ -214,10 +168,7 @@ fn circle<'a>(
     stages: &[u32],
     pipes: &[u32],
 ) -> (Vec<String>, Option<&'a PipeRecord>) {
-    let known = |number: u32| {
-        flow.stage_index(number)
-            .map(|index| flow.stages[index].name.clone())
-    };
+    let known = |number: u32| flow.stage_index(number).map(|index| flow.stages[index].name.clone());
     let mut clauses = Vec::new();
     let mut full_pipe = None;
     for (&stage, &pipe) in stages.iter().zip(pipes) {
@@ -257,10 +208,7 @@ fn deadlock_advice(
                 .pipe_max_bytes
                 .map_or(SUGGESTED_BYTES, |max| max.min(SUGGESTED_BYTES));
             let larger = if pipe.capacity_bytes.is_some_and(|now| now < wanted) {
-                format!(
-                    "make it larger with `fullbore run --pipe-size {} '…'`, ",
-                    size(wanted)
-                )
+                format!("make it larger with `fullbore run --pipe-size {} '…'`, ", size(wanted))
             } else {
                 String::new()
             };
@@ -291,17 +239,12 @@ fn leaked_end(flow: &Flow<'_>, incident: &Incident) -> Option<Finding> {
     let waiting = flow.stage_index(*waiting_stage);
     let waits = waiting.map_or("A stage", |index| flow.stages[index].name.as_str());
     let command = shorten(holder_command, COMMAND_CHARS);
-    let command = if command.is_empty() {
-        "a process".to_owned()
-    } else {
-        format!("`{command}`")
-    };
+    let command = if command.is_empty() { "a process".to_owned() } else { format!("`{command}`") };
     let of_stage = holder_stage
         .and_then(|number| flow.stage_index(number))
         .filter(|index| Some(*index) != waiting);
-    let of_stage = of_stage.map_or_else(String::new, |index| {
-        format!(", started by {}", flow.stages[index].name)
-    });
+    let of_stage = of_stage
+        .map_or_else(String::new, |index| format!(", started by {}", flow.stages[index].name));
     let record = flow.pipe(*pipe);
     let pipe_name = record.map_or_else(|| "the pipe".to_owned(), |pipe| flow.pipe_name(pipe));
     Some(Finding {
@@ -332,13 +275,9 @@ fn stalled(flow: &Flow<'_>, stage: Option<u32>, lasted_ns: u64) -> Finding {
         Some(index) => {
             let stage = &flow.stages[index];
             let causes = &stage.stage.blocked_other_causes;
-            let longest = causes
-                .iter()
-                .max_by(|a, b| a.1.total_cmp(b.1))
-                .map(|(cause, _)| *cause);
-            let (why, advice) = longest.map_or((String::new(), String::new()), |cause| {
-                why_stalled(cause, stage)
-            });
+            let longest = causes.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(cause, _)| *cause);
+            let (why, advice) =
+                longest.map_or((String::new(), String::new()), |cause| why_stalled(cause, stage));
             (format!(": all waited for {}{why}", stage.name), advice)
         }
     };
@@ -380,7 +319,5 @@ fn why_stalled(cause: Cause, stage: &StageFlow<'_>) -> (String, String) {
 
 fn sentence_start(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

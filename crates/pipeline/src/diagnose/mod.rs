@@ -54,9 +54,7 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
     let has_evidence = record.elapsed_ns >= MIN_ELAPSED_NS && record.samples >= MIN_SAMPLES;
     let choice = has_evidence.then(|| choose::choose(&flow)).flatten();
     let (grave, slight): (Vec<FromIncident>, Vec<FromIncident>) =
-        incidents::findings(&flow, choice)
-            .into_iter()
-            .partition(|incident| incident.is_verdict);
+        incidents::findings(&flow, choice).into_iter().partition(|incident| incident.is_verdict);
 
     let mut findings: Vec<Finding> = Vec::new();
     let lost_ns = grave.iter().map(|incident| incident.lasted_ns).max();
@@ -66,10 +64,7 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
             None => findings.extend(what_held_it_back(&flow, choice)),
             Some(lost_ns) => {
                 let rest_ns = flow.span_ns - lost_ns as f64;
-                let told = findings
-                    .iter()
-                    .filter_map(|finding| finding.stage)
-                    .collect::<Vec<_>>();
+                let told = findings.iter().filter_map(|finding| finding.stage).collect::<Vec<_>>();
                 // A stage that merely waits now is what the incident is about.
                 let named = choice
                     .filter(|c| flow.stages[c.top].running_ns > flow.stages[c.top].own_ns() / 2.0)
@@ -95,11 +90,7 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
 pub fn bound_ns(stages: &[StageRecord], cpus: u32) -> u64 {
     let serial_ns = stages.iter().map(flow::running_ns).fold(0.0, f64::max);
     let total_ns: f64 = stages.iter().map(|stage| stage.cpu_ns as f64).sum();
-    let shared_ns = if cpus > 0 {
-        total_ns / f64::from(cpus)
-    } else {
-        0.0
-    };
+    let shared_ns = if cpus > 0 { total_ns / f64::from(cpus) } else { 0.0 };
     words::whole(serial_ns.max(shared_ns))
 }
 

@@ -23,12 +23,7 @@ const WRAPPERS: [(&str, &[&str]); 11] = [
     ("command", &[]),
     ("builtin", &[]),
     ("setsid", &[]),
-    (
-        "sudo",
-        &[
-            "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T",
-        ],
-    ),
+    ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T"]),
     ("timeout", &["-k", "-s"]),
 ];
 
@@ -48,18 +43,12 @@ pub(super) struct Command {
 impl Command {
     /// Reads a command line as text.
     pub(super) fn parse(text: &str) -> Self {
-        let words: Vec<String> = text
-            .split_whitespace()
-            .map(|w| w.trim_matches(['\'', '"']).to_owned())
-            .collect();
+        let words: Vec<String> =
+            text.split_whitespace().map(|w| w.trim_matches(['\'', '"']).to_owned()).collect();
         let start = program_index(&words);
         let first = words.get(start).map_or("", String::as_str);
         let is_compound = COMPOUND.contains(&first) || first.starts_with('(');
-        let base = first
-            .trim_end_matches('/')
-            .rsplit('/')
-            .next()
-            .unwrap_or_default();
+        let base = first.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let base = base.trim_start_matches('-');
         Self {
             program: shorten(base, PROGRAM_NAME_CHARS),
@@ -78,16 +67,12 @@ impl Command {
 
     /// One of its arguments is exactly one of `options`.
     pub(super) fn has(&self, options: &[&str]) -> bool {
-        self.arguments
-            .iter()
-            .any(|argument| options.contains(&argument.as_str()))
+        self.arguments.iter().any(|argument| options.contains(&argument.as_str()))
     }
 
     /// One of its arguments contains `text`.
     pub(super) fn mentions(&self, text: &str) -> bool {
-        self.arguments
-            .iter()
-            .any(|argument| argument.contains(text))
+        self.arguments.iter().any(|argument| argument.contains(text))
     }
 
     /// A group of short options such as `-nu` before the first operand contains `letter`.
@@ -140,11 +125,7 @@ pub(super) fn stage_names(stages: &[StageRecord]) -> Vec<String> {
         .zip(stages)
         .map(|(name, stage)| {
             let is_shared = short.iter().filter(|other| *other == name).count() > 1;
-            if is_shared {
-                format!("{name} (stage {})", stage.stage)
-            } else {
-                name.clone()
-            }
+            if is_shared { format!("{name} (stage {})", stage.stage) } else { name.clone() }
         })
         .collect()
 }
@@ -154,11 +135,7 @@ fn short_name(stage: &StageRecord) -> String {
     if command.is_compound {
         return format!("`{}`", shorten(&stage.command, COMPOUND_NAME_CHARS));
     }
-    if command.program.is_empty() {
-        format!("stage {}", stage.stage)
-    } else {
-        command.program
-    }
+    if command.program.is_empty() { format!("stage {}", stage.stage) } else { command.program }
 }
 
 #[cfg(test)]
@@ -166,11 +143,7 @@ mod tests {
     use super::*;
 
     fn name_of(command: &str) -> String {
-        short_name(&StageRecord {
-            stage: 3,
-            command: command.to_owned(),
-            ..StageRecord::default()
-        })
+        short_name(&StageRecord { stage: 3, command: command.to_owned(), ..StageRecord::default() })
     }
 
     #[test]
@@ -185,10 +158,7 @@ mod tests {
             ("sudo -u bob ./filter", "filter"),
             ("env", "env"),
             ("-bash", "bash"),
-            (
-                "while read -r line; do echo $line; done",
-                "`while read -r line; do…`",
-            ),
+            ("while read -r line; do echo $line; done", "`while read -r line; do…`"),
             ("(a; b)", "`(a; b)`"),
             ("", "stage 3"),
         ] {

@@ -16,23 +16,15 @@ const ROOMY_QUOTA_PAGES: u64 = 262_144;
 /// One finding for all pipes that began too small.
 pub(super) fn finding(flow: &Flow<'_>) -> Option<Finding> {
     let initial = |pipe: &PipeRecord| pipe.initial_capacity_bytes.unwrap_or(USUAL_BYTES);
-    let small: Vec<&PipeRecord> = flow
-        .record
-        .pipes
-        .iter()
-        .filter(|p| p.path.is_none() && initial(p) < USUAL_BYTES)
-        .collect();
+    let small: Vec<&PipeRecord> =
+        flow.record.pipes.iter().filter(|p| p.path.is_none() && initial(p) < USUAL_BYTES).collect();
     let smallest = *small.iter().min_by_key(|pipe| initial(pipe))?;
     let (from, usual) = (Bytes(initial(smallest)), Bytes(USUAL_BYTES));
     let what = match small.len() {
         1 => flow.pipe_name(smallest),
         several => format!("{several} pipes of the pipeline"),
     };
-    let quota = flow
-        .record
-        .host
-        .pipe_user_pages_soft
-        .filter(|&pages| pages > 0);
+    let quota = flow.record.host.pipe_user_pages_soft.filter(|&pages| pages > 0);
     let page_bytes = flow.record.host.page_bytes.max(1);
     let limit = quota.map_or_else(
         || "the limit for one user".to_owned(),
@@ -61,7 +53,5 @@ pub(super) fn finding(flow: &Flow<'_>) -> Option<Finding> {
 
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

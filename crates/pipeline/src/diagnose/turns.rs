@@ -51,12 +51,8 @@ pub(super) fn worst<'a>(flow: &Flow<'a>) -> Option<Turns<'a>> {
     if flow.record.host.cpus == 1 {
         return None;
     }
-    let lost = |t: &Turns<'_>| {
-        part_ns(
-            t.writer_percent.min(t.reader_percent),
-            t.pipe.life_ns as f64,
-        )
-    };
+    let lost =
+        |t: &Turns<'_>| part_ns(t.writer_percent.min(t.reader_percent), t.pipe.life_ns as f64);
     flow.record
         .pipes
         .iter()
@@ -81,21 +77,15 @@ fn turns_on<'a>(flow: &Flow<'a>, pipe: &'a PipeRecord) -> Option<Turns<'a>> {
         _ => (pipe.writer_blocked_percent?, pipe.reader_blocked_percent?),
     };
     let smaller = writer_percent.min(reader_percent);
-    let overlaps = flow
-        .record
-        .overlap_percent
-        .is_some_and(|percent| percent >= LOW_OVERLAP_PERCENT);
+    let overlaps =
+        flow.record.overlap_percent.is_some_and(|percent| percent >= LOW_OVERLAP_PERCENT);
     let is_rhythm = match &rhythm {
         Some(rhythm) => rhythm.is_in_turns(),
         None => !reads_all_first(flow, writer) && !reads_all_first(flow, reader),
     };
     let both_wait =
         smaller >= BOTH_BLOCKED_PERCENT && (!overlaps || smaller >= SURELY_BLOCKED_PERCENT);
-    (both_wait && is_rhythm).then_some(Turns {
-        pipe,
-        writer_percent,
-        reader_percent,
-    })
+    (both_wait && is_rhythm).then_some(Turns { pipe, writer_percent, reader_percent })
 }
 
 /// The first writer and the first reader, when they are two stages.
@@ -125,30 +115,20 @@ impl Rhythm {
     /// Looks at the steps that lie between `from_ns` and `to_ns`; `None` when there are too few.
     fn of(flow: &Flow<'_>, writer: u32, reader: u32, from_ns: u64, to_ns: u64) -> Option<Self> {
         let timeline = &flow.record.timeline;
-        let of_stage = |number| {
-            timeline
-                .stages
-                .iter()
-                .find(|stage: &&StageTimeline| stage.stage == number)
-        };
-        let (writer, reader) = (
-            &of_stage(writer)?.blocked_writing,
-            &of_stage(reader)?.blocked_reading,
-        );
+        let of_stage =
+            |number| timeline.stages.iter().find(|stage: &&StageTimeline| stage.stage == number);
+        let (writer, reader) =
+            (&of_stage(writer)?.blocked_writing, &of_stage(reader)?.blocked_reading);
         let (mut steps, mut changes, mut last_side) = (0, 0, None);
         let (mut writer_sum, mut reader_sum, mut same_sum) = (0.0, 0.0, 0.0);
         for (index, (&writing, &reading)) in writer.iter().zip(reader).enumerate() {
             let step = u64::try_from(index).ok()?;
-            let start_ns = timeline
-                .start_ns
-                .saturating_add(step.saturating_mul(timeline.step_ns));
+            let start_ns = timeline.start_ns.saturating_add(step.saturating_mul(timeline.step_ns));
             if start_ns < from_ns || start_ns.saturating_add(timeline.step_ns) > to_ns {
                 continue;
             }
-            let (writing, reading) = (
-                part_ns(f64::from(writing), 100.0),
-                part_ns(f64::from(reading), 100.0),
-            );
+            let (writing, reading) =
+                (part_ns(f64::from(writing), 100.0), part_ns(f64::from(reading), 100.0));
             steps += 1;
             writer_sum += writing;
             reader_sum += reading;
@@ -163,11 +143,7 @@ impl Rhythm {
         (steps >= MIN_STEPS).then(|| Self {
             writer_percent: writer_sum / steps as f64,
             reader_percent: reader_sum / steps as f64,
-            same_steps_share: if smaller_sum > 0.0 {
-                same_sum / smaller_sum
-            } else {
-                0.0
-            },
+            same_steps_share: if smaller_sum > 0.0 { same_sum / smaller_sum } else { 0.0 },
             changes,
         })
     }
@@ -203,13 +179,11 @@ pub(super) fn finding(flow: &Flow<'_>, turns: &Turns<'_>) -> Finding {
     };
     let (writer, reader) =
         sides(pipe).map_or_else(Default::default, |(w, r)| (name(&[w]), name(&[r])));
-    let capacity = pipe
-        .capacity_bytes
-        .map_or_else(|| "unknown size".to_owned(), |b| Bytes(b).to_string());
+    let capacity =
+        pipe.capacity_bytes.map_or_else(|| "unknown size".to_owned(), |b| Bytes(b).to_string());
     let overlap = flow.record.overlap_percent.filter(|p| p.is_finite());
-    let overlap_text = overlap
-        .filter(|&p| p < LOW_OVERLAP_PERCENT)
-        .map_or_else(String::new, |percent| {
+    let overlap_text =
+        overlap.filter(|&p| p < LOW_OVERLAP_PERCENT).map_or_else(String::new, |percent| {
             format!(", and stages run at the same time only {percent:.0} % of the time")
         });
     let message = format!(
@@ -236,15 +210,8 @@ pub(super) fn finding(flow: &Flow<'_>, turns: &Turns<'_>) -> Finding {
 fn advice(flow: &Flow<'_>, pipe: &PipeRecord, writer: &str, reader: &str) -> String {
     let host = &flow.record.host;
     let capacity = pipe.capacity_bytes.unwrap_or(0);
-    let wanted = host
-        .pipe_max_bytes
-        .map_or(SUGGESTED_BYTES, |max| max.min(SUGGESTED_BYTES));
-    let tried = flow
-        .record
-        .tuning
-        .iter()
-        .filter(|t| t.pipe == pipe.pipe)
-        .max_by_key(|t| t.at_ns);
+    let wanted = host.pipe_max_bytes.map_or(SUGGESTED_BYTES, |max| max.min(SUGGESTED_BYTES));
+    let tried = flow.record.tuning.iter().filter(|t| t.pipe == pipe.pipe).max_by_key(|t| t.at_ns);
     let relay = format!(
         "put `mbuffer -q -m 64M` between them: `{writer} … | mbuffer -q -m 64M | {reader} …`"
     );
@@ -276,10 +243,7 @@ fn advice(flow: &Flow<'_>, pipe: &PipeRecord, writer: &str, reader: &str) -> Str
 }
 
 fn more_quota(host: &Host) -> String {
-    let pages = host
-        .pipe_user_pages_soft
-        .filter(|&pages| pages > 0)
-        .unwrap_or(QUOTA_PAGES);
+    let pages = host.pipe_user_pages_soft.filter(|&pages| pages > 0).unwrap_or(QUOTA_PAGES);
     format!(
         "raise what one user may hold in pipes with `sudo sysctl fs.pipe-user-pages-soft={}`",
         pages.saturating_mul(4)

@@ -53,11 +53,7 @@ pub(super) fn size(bytes: u64) -> String {
 pub(super) fn pasted(command: &str) -> String {
     let is_simple = command.chars().count() <= PASTED_CHARS
         && !command.contains(|c: char| c == '\'' || c.is_control());
-    if is_simple && !command.is_empty() {
-        format!("'{command}'")
-    } else {
-        "'…'".to_owned()
-    }
+    if is_simple && !command.is_empty() { format!("'{command}'") } else { "'…'".to_owned() }
 }
 
 /// `a`, `a and b`, `a, b and c`.

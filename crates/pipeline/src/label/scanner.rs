@@ -53,12 +53,7 @@ struct List {
 
 impl Scanner {
     pub(super) fn new(line: &str) -> Self {
-        Self {
-            text: line.chars().collect(),
-            at: 0,
-            here_documents: Vec::new(),
-            depth: 0,
-        }
+        Self { text: line.chars().collect(), at: 0, here_documents: Vec::new(), depth: 0 }
     }
 
     /// Reads the whole line.
@@ -72,9 +67,7 @@ impl Scanner {
     }
 
     pub(super) fn follows(&self, what: &str) -> bool {
-        what.chars()
-            .enumerate()
-            .all(|(ahead, c)| self.peek(ahead) == Some(c))
+        what.chars().enumerate().all(|(ahead, c)| self.peek(ahead) == Some(c))
     }
 
     pub(super) fn skip_blanks(&mut self) {
@@ -206,9 +199,7 @@ impl Scanner {
     }
 
     fn semicolon(&mut self, list: &mut List) -> Option<()> {
-        let ends_case_branch = [";;&", ";;", ";&"]
-            .into_iter()
-            .find(|end| self.follows(end));
+        let ends_case_branch = [";;&", ";;", ";&"].into_iter().find(|end| self.follows(end));
         let Some(end) = ends_case_branch else {
             return self.operator(list, 1, Expect::Command);
         };
@@ -295,9 +286,7 @@ impl Scanner {
     fn word_of(&mut self, list: &mut List) -> Option<()> {
         let word = self.word()?;
         let is_descriptor = matches!(self.peek(0), Some('<' | '>'))
-            && word
-                .as_deref()
-                .is_some_and(|w| w.chars().all(|c| c.is_ascii_digit()));
+            && word.as_deref().is_some_and(|w| w.chars().all(|c| c.is_ascii_digit()));
         if is_descriptor {
             return self.redirection_of(list);
         }
@@ -336,11 +325,7 @@ impl Scanner {
             return Some(None);
         }
         list.open.extend(replacement);
-        list.expect = if replacement.is_some() {
-            Expect::Operand
-        } else {
-            Expect::AfterCompound
-        };
+        list.expect = if replacement.is_some() { Expect::Operand } else { Expect::AfterCompound };
         Some(Some(()))
     }
 

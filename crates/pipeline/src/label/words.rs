@@ -13,10 +13,7 @@ fn ends_word(c: char) -> bool {
 
 impl Scanner {
     /// Reads one word; the inner `None` means that some of it was quoted or expanded.
-    #[expect(
-        clippy::option_option,
-        reason = "'a word that is not plain' and 'not a word' differ"
-    )]
+    #[expect(clippy::option_option, reason = "'a word that is not plain' and 'not a word' differ")]
     pub(super) fn word(&mut self) -> Option<Option<String>> {
         let start = self.at;
         let mut is_plain = true;
@@ -255,12 +252,9 @@ impl Scanner {
 
     /// Reads a redirection with its target; the position is on `<`, `>` or `&>`.
     pub(super) fn redirection(&mut self) -> Option<()> {
-        const OPERATORS: [&str; 12] = [
-            "<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">&", ">|", ">",
-        ];
-        let operator = OPERATORS
-            .into_iter()
-            .find(|operator| self.follows(operator))?;
+        const OPERATORS: [&str; 12] =
+            ["<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">&", ">|", ">"];
+        let operator = OPERATORS.into_iter().find(|operator| self.follows(operator))?;
         self.at += operator.len();
         self.skip_blanks();
         let start = self.at;
@@ -275,10 +269,7 @@ impl Scanner {
                 .iter()
                 .filter(|c| !matches!(c, '\'' | '"' | '\\'))
                 .collect();
-            self.here_documents.push(HereDocument {
-                delimiter,
-                is_indented: operator == "<<-",
-            });
+            self.here_documents.push(HereDocument { delimiter, is_indented: operator == "<<-" });
         }
         Some(())
     }
@@ -294,11 +285,7 @@ impl Scanner {
                 let length = rest.iter().position(|&c| c == '\n').unwrap_or(rest.len());
                 let line: String = rest[..length].iter().collect();
                 self.at = (self.at + length + 1).min(self.text.len());
-                let line = if document.is_indented {
-                    line.trim_start_matches('\t')
-                } else {
-                    &line
-                };
+                let line = if document.is_indented { line.trim_start_matches('\t') } else { &line };
                 if line == document.delimiter {
                     break;
                 }

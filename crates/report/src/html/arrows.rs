@@ -11,11 +11,8 @@ use crate::{visible, wording};
 
 /// All arrows as one shape.
 pub(super) fn bare(layout: &Layout, grid: &Grid) -> Markup {
-    let lines: Vec<Line> = layout
-        .arrows
-        .iter()
-        .map(|arrow| Line::new(layout, arrow, grid))
-        .collect();
+    let lines: Vec<Line> =
+        layout.arrows.iter().map(|arrow| Line::new(layout, arrow, grid)).collect();
     html! {
         g.pipe {
             path.line d=(lines.iter().map(|line| line.path.as_str()).collect::<String>()) {}
@@ -27,10 +24,7 @@ pub(super) fn bare(layout: &Layout, grid: &Grid) -> Markup {
 /// One arrow with the numbers of its pipe.
 pub(super) fn arrow(record: &RunRecord, layout: &Layout, arrow: &Arrow, grid: &Grid) -> Markup {
     let pipe = &record.pipes[arrow.pipe];
-    let is_hot = record
-        .findings
-        .first()
-        .is_some_and(|finding| finding.pipe == Some(pipe.pipe));
+    let is_hot = record.findings.first().is_some_and(|finding| finding.pipe == Some(pipe.pipe));
     let line = Line::new(layout, arrow, grid);
     html! {
         g.pipe.hot[is_hot] {
@@ -43,19 +37,11 @@ pub(super) fn arrow(record: &RunRecord, layout: &Layout, arrow: &Arrow, grid: &G
 }
 
 fn arrow_label(record: &RunRecord, pipe: &PipeRecord, line: &Line, is_hot: bool) -> Markup {
-    let (writer, reader) = (
-        known_percent(pipe.writer_blocked_percent),
-        known_percent(pipe.reader_blocked_percent),
-    );
+    let (writer, reader) =
+        (known_percent(pipe.writer_blocked_percent), known_percent(pipe.reader_blocked_percent));
     let capacity = capacity(pipe);
-    let kind = record
-        .findings
-        .first()
-        .map(|finding| finding.kind)
-        .filter(|_| is_hot);
-    let note = kind.map_or(String::new(), |kind: FindingKind| {
-        wording::kind(kind).to_owned()
-    });
+    let kind = record.findings.first().map(|finding| finding.kind).filter(|_| is_hot);
+    let note = kind.map_or(String::new(), |kind: FindingKind| wording::kind(kind).to_owned());
     let (x, y) = line.label;
     match line.route {
         Route::Beside => html! {
@@ -83,10 +69,8 @@ fn capacity(pipe: &PipeRecord) -> String {
 }
 
 fn pipe_sentence(pipe: &PipeRecord) -> String {
-    let path = pipe
-        .path
-        .as_deref()
-        .map_or(String::new(), |path| format!(" ({})", visible::line(path)));
+    let path =
+        pipe.path.as_deref().map_or(String::new(), |path| format!(" ({})", visible::line(path)));
     format!(
         "Pipe {}{path}: {}; writer blocked {}, reader blocked {} of the time",
         wording::pipe_ends(pipe),
@@ -114,12 +98,8 @@ impl Line {
         let route = layout.route(arrow);
         let (path, label) = match route {
             Route::Beside => {
-                let fans_out = layout
-                    .arrows
-                    .iter()
-                    .filter(|other| other.from == arrow.from)
-                    .count()
-                    > 1;
+                let fans_out =
+                    layout.arrows.iter().filter(|other| other.from == arrow.from).count() > 1;
                 beside((x1, y1), (x2, y2), fans_out)
             }
             Route::Below => {
@@ -138,33 +118,20 @@ impl Line {
         } else {
             format!("M{} {}l-8 -4v8z", number(x2 - 1.0), number(y2))
         };
-        Self {
-            path,
-            tip,
-            route,
-            label,
-            room: x2 - label.0,
-        }
+        Self { path, tip, route, label, room: x2 - label.0 }
     }
 }
 
 /// A line to the next box; it bends at the writer when that feeds several readers, at the reader otherwise.
 /// Returns it with the place of its label.
 fn beside((x1, y1): (f64, f64), (x2, y2): (f64, f64), fans_out: bool) -> (String, (f64, f64)) {
-    let (bend, label) = if fans_out {
-        (x1 + 9.0, (x1 + 9.0, y2))
-    } else {
-        (x2 - 12.0, (x1, y1))
-    };
+    let (bend, label) = if fans_out { (x1 + 9.0, (x1 + 9.0, y2)) } else { (x2 - 12.0, (x1, y1)) };
     let bends = if (y1 - y2).abs() < 0.5 {
         String::new()
     } else {
         format!("H{}V{}", number(bend), number(y2))
     };
-    (
-        format!("M{} {}{bends}H{}", number(x1), number(y1), number(x2 - 3.0)),
-        label,
-    )
+    (format!("M{} {}{bends}H{}", number(x1), number(y1), number(x2 - 3.0)), label)
 }
 
 /// A line that leaves to the right, runs along at the height `channel` and arrives from the left.
@@ -172,11 +139,7 @@ fn beside((x1, y1): (f64, f64), (x2, y2): (f64, f64), fans_out: bool) -> (String
 fn around((x1, y1): (f64, f64), (x2, y2): (f64, f64), channel: f64) -> (String, (f64, f64)) {
     let (right, left) = (number(x1 + 9.0), number(x2 - 11.0));
     let (start, end) = (format!("M{} {}", number(x1), number(y1)), number(x2 - 3.0));
-    let path = format!(
-        "{start}H{right}V{}H{left}V{}H{end}",
-        number(channel),
-        number(y2)
-    );
+    let path = format!("{start}H{right}V{}H{left}V{}H{end}", number(channel), number(y2));
     (path, (x2 - 4.0, channel - 5.0))
 }
 

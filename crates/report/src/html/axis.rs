@@ -20,10 +20,7 @@ pub(super) enum Flags {
 
 /// Start of a step, from the start of the run.
 pub(super) fn time(record: &RunRecord, step: usize) -> u64 {
-    record
-        .timeline
-        .start_ns
-        .saturating_add(record.timeline.step_ns.saturating_mul(step as u64))
+    record.timeline.start_ns.saturating_add(record.timeline.step_ns.saturating_mul(step as u64))
 }
 
 /// Where a time lies on the axis, 0 to 1; `None` when it lies outside.
@@ -82,10 +79,7 @@ fn ticks(record: &RunRecord) -> Vec<u64> {
         step = next;
     }
     let first = start.div_ceil(step);
-    (first..=end / step)
-        .take(7)
-        .map(|place| place * step)
-        .collect()
+    (first..=end / step).take(7).map(|place| place * step).collect()
 }
 
 /// A round time, without zeros after the point.
@@ -97,10 +91,7 @@ fn tick_text(ns: u64) -> String {
         ns => (ns as f64 / 1e9, "s"),
     };
     let text = format!("{value:.3}");
-    format!(
-        "{} {unit}",
-        text.trim_end_matches('0').trim_end_matches('.')
-    )
+    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]
@@ -110,24 +101,11 @@ mod tests {
 
     #[test]
     fn the_axis_has_round_times() {
-        let line = StageTimeline {
-            running: vec![1.0; 48],
-            ..StageTimeline::default()
-        };
-        let timeline = Timeline {
-            start_ns: 0,
-            step_ns: 241_000_000,
-            stages: vec![line],
-        };
-        let record = RunRecord {
-            timeline,
-            ..RunRecord::default()
-        };
+        let line = StageTimeline { running: vec![1.0; 48], ..StageTimeline::default() };
+        let timeline = Timeline { start_ns: 0, step_ns: 241_000_000, stages: vec![line] };
+        let record = RunRecord { timeline, ..RunRecord::default() };
         assert_eq!(
-            ticks(&record)
-                .into_iter()
-                .map(tick_text)
-                .collect::<Vec<_>>(),
+            ticks(&record).into_iter().map(tick_text).collect::<Vec<_>>(),
             ["0", "5 s", "10 s"]
         );
         assert_eq!(tick_text(1_500_000_000), "1.5 s");

@@ -60,11 +60,7 @@ const NARROW_COMPACT: Grid = Grid {
 /// The drawing in two versions, of which the page shows the one that suits its width.
 pub(super) fn drawing(record: &RunRecord) -> Markup {
     let is_roomy = record.stages.len() <= ROOMY;
-    let (wide, narrow) = if is_roomy {
-        (&WIDE, &NARROW)
-    } else {
-        (&WIDE_COMPACT, &NARROW_COMPACT)
-    };
+    let (wide, narrow) = if is_roomy { (&WIDE, &NARROW) } else { (&WIDE_COMPACT, &NARROW_COMPACT) };
     html! {
         (version(record, wide, "wide"))
         (version(record, narrow, "narrow"))
@@ -101,11 +97,8 @@ fn version(record: &RunRecord, grid: &Grid, name: &str) -> Markup {
 }
 
 fn description(record: &RunRecord) -> String {
-    let mut text = format!(
-        "The pipeline: {} stages and {} pipes.",
-        record.stages.len(),
-        record.pipes.len()
-    );
+    let mut text =
+        format!("The pipeline: {} stages and {} pipes.", record.stages.len(), record.pipes.len());
     if let Some(stage) =
         verdict_stage(record).and_then(|number| record.stages.iter().find(|s| s.stage == number))
     {
@@ -120,10 +113,7 @@ fn description(record: &RunRecord) -> String {
 
 fn draw_stage(record: &RunRecord, stage: &StageRecord, place: &Place, grid: &Grid) -> Markup {
     let is_verdict = verdict_stage(record) == Some(stage.stage);
-    let label = record
-        .findings
-        .first()
-        .map_or("", |finding| wording::kind(finding.kind));
+    let label = record.findings.first().map_or("", |finding| wording::kind(finding.kind));
     let (w, h) = (grid.box_width, grid.box_height);
     let label_width = label.len() as f64 * 6.6 + 14.0;
     html! {
@@ -144,14 +134,9 @@ fn draw_stage(record: &RunRecord, stage: &StageRecord, place: &Place, grid: &Gri
 
 fn content(stage: &StageRecord, grid: &Grid) -> Markup {
     let (width, room) = (grid.box_width, grid.letters);
-    let name = visible::cut(
-        &format!("{} {}", stage.stage, wording::command(stage)),
-        room,
-    );
-    let (read, written) = (
-        known_rate(rate(stage.read_bytes, stage)),
-        known_rate(rate(stage.written_bytes, stage)),
-    );
+    let name = visible::cut(&format!("{} {}", stage.stage, wording::command(stage)), room);
+    let (read, written) =
+        (known_rate(rate(stage.read_bytes, stage)), known_rate(rate(stage.written_bytes, stage)));
     html! {
         text.name x="10" y="20" { (name) }
         text.big x="10" y="42" { (percent(stage.running_percent)) tspan.soft { " running" } }
@@ -197,11 +182,7 @@ fn bar(stage: &StageRecord, width: f64, y: f64, height: f64) -> Markup {
 }
 
 fn draw_outside(place: &Place, grid: &Grid) -> Markup {
-    let height = if grid.is_compact {
-        24.0
-    } else {
-        OUTSIDE_HEIGHT
-    };
+    let height = if grid.is_compact { 24.0 } else { OUTSIDE_HEIGHT };
     let y = place.y + (grid.box_height - height) / 2.0;
     html! {
         g.outside transform={ "translate(" (number(place.x)) " " (number(y)) ")" } {

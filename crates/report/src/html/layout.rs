@@ -105,11 +105,7 @@ impl Layout {
     /// Arranges the stages of `record` in `grid`.
     pub(super) fn new(record: &RunRecord, grid: &Grid) -> Self {
         let (nodes, arrows) = graph(record);
-        let mut layout = Self {
-            places: nodes,
-            arrows,
-            height: TOP,
-        };
+        let mut layout = Self { places: nodes, arrows, height: TOP };
         layout.arrange(grid);
         layout
     }
@@ -122,11 +118,7 @@ impl Layout {
         }
         let is_below = from.x == to.x && from.y < to.y;
         let is_between = |place: &Place| place.x == from.x && place.y > from.y && place.y < to.y;
-        let others_from = self
-            .arrows
-            .iter()
-            .filter(|other| other.from == arrow.from)
-            .count();
+        let others_from = self.arrows.iter().filter(|other| other.from == arrow.from).count();
         if is_below && others_from == 1 && !self.places.iter().any(is_between) {
             Route::Below
         } else {
@@ -159,27 +151,14 @@ impl Layout {
 
     /// Gives the boxes of one row their places; returns the top of the next row.
     fn set_row(&mut self, cells: &[Vec<usize>], row: usize, top: f64, grid: &Grid) -> f64 {
-        let stack_gap = if grid.columns == 1 {
-            grid.row_gap
-        } else {
-            34.0
-        };
+        let stack_gap = if grid.columns == 1 { grid.row_gap } else { 34.0 };
         let height_of = |members: usize| members as f64 * (grid.box_height + stack_gap) - stack_gap;
-        let tallest = cells
-            .iter()
-            .map(|members| height_of(members.len()))
-            .fold(0.0, f64::max);
+        let tallest = cells.iter().map(|members| height_of(members.len())).fold(0.0, f64::max);
         // Outside boxes are low; a row of nothing else closes up around their middle.
         let is_outside = |place: &usize| self.places[*place].node == Node::Outside;
         let is_low = !cells.is_empty()
-            && cells
-                .iter()
-                .all(|members| members.len() == 1 && members.iter().all(is_outside));
-        let spare = if is_low && !grid.is_compact {
-            grid.box_height - OUTSIDE_HEIGHT
-        } else {
-            0.0
-        };
+            && cells.iter().all(|members| members.len() == 1 && members.iter().all(is_outside));
+        let spare = if is_low && !grid.is_compact { grid.box_height - OUTSIDE_HEIGHT } else { 0.0 };
         let margin =
             (grid.width - grid.columns as f64 * (grid.box_width + grid.gap) + grid.gap) / 2.0;
         for (column, members) in cells.iter().enumerate() {
@@ -202,10 +181,7 @@ impl Layout {
         let layers = self.layers();
         let mut cells: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         for place in 0..self.places.len() {
-            cells
-                .entry((components[place], layers[place]))
-                .or_default()
-                .push(place);
+            cells.entry((components[place], layers[place])).or_default().push(place);
         }
         let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
         for component in &components {
@@ -214,11 +190,8 @@ impl Layout {
         let mut ordered = Vec::new();
         for ((component, _), members) in cells {
             let is_single = sizes[&component] == 1;
-            ordered.extend(
-                members
-                    .chunks(STACK)
-                    .map(|chunk| (component, is_single, chunk.to_vec())),
-            );
+            ordered
+                .extend(members.chunks(STACK).map(|chunk| (component, is_single, chunk.to_vec())));
         }
         ordered
     }
@@ -236,9 +209,7 @@ impl Layout {
             let (a, b) = (root(&parents, arrow.from), root(&parents, arrow.to));
             parents[a.max(b)] = a.min(b);
         }
-        (0..parents.len())
-            .map(|place| root(&parents, place))
-            .collect()
+        (0..parents.len()).map(|place| root(&parents, place)).collect()
     }
 
     /// For each box the number of steps data takes to it. Arrows that run against the order of the record close circles and do not count.
@@ -262,12 +233,7 @@ fn graph(record: &RunRecord) -> (Vec<Place>, Vec<Arrow>) {
     let mut nodes = Vec::new();
     let mut sources = BTreeMap::new();
     let mut sinks = BTreeMap::new();
-    for (position, _) in record
-        .pipes
-        .iter()
-        .enumerate()
-        .filter(|(_, pipe)| pipe.outside_writer)
-    {
+    for (position, _) in record.pipes.iter().enumerate().filter(|(_, pipe)| pipe.outside_writer) {
         sources.insert(position, nodes.len());
         nodes.push(Node::Outside);
     }
@@ -276,23 +242,12 @@ fn graph(record: &RunRecord) -> (Vec<Place>, Vec<Arrow>) {
         stages.entry(stage.stage).or_insert(nodes.len());
         nodes.push(Node::Stage(position));
     }
-    for (position, _) in record
-        .pipes
-        .iter()
-        .enumerate()
-        .filter(|(_, pipe)| pipe.outside_reader)
-    {
+    for (position, _) in record.pipes.iter().enumerate().filter(|(_, pipe)| pipe.outside_reader) {
         sinks.insert(position, nodes.len());
         nodes.push(Node::Outside);
     }
     let arrows = arrows(record, &stages, &sources, &sinks);
-    let place = |node| Place {
-        node,
-        x: 0.0,
-        y: 0.0,
-        column: 0,
-        row: 0,
-    };
+    let place = |node| Place { node, x: 0.0, y: 0.0, column: 0, row: 0 };
     (nodes.into_iter().map(place).collect(), arrows)
 }
 
@@ -306,12 +261,7 @@ fn arrows(
     let mut arrows = Vec::new();
     for (position, pipe) in record.pipes.iter().enumerate() {
         let ends = |numbers: &[u32], outside: Option<&usize>| -> BTreeSet<usize> {
-            numbers
-                .iter()
-                .filter_map(|number| stages.get(number))
-                .chain(outside)
-                .copied()
-                .collect()
+            numbers.iter().filter_map(|number| stages.get(number)).chain(outside).copied().collect()
         };
         let writers = ends(&pipe.writers, sources.get(&position));
         let readers = ends(&pipe.readers, sinks.get(&position));
@@ -320,12 +270,7 @@ fn arrows(
         for (w, from) in writers.iter().enumerate() {
             for (r, to) in readers.iter().enumerate() {
                 if from != to && !(is_crowded && w > 0 && r > 0) {
-                    arrows.push(Arrow {
-                        pipe: position,
-                        from: *from,
-                        to: *to,
-                        has_label,
-                    });
+                    arrows.push(Arrow { pipe: position, from: *from, to: *to, has_label });
                     has_label = false;
                 }
             }
@@ -353,10 +298,7 @@ mod tests {
     fn record(stages: u32, pipes: &[(u32, u32)]) -> RunRecord {
         RunRecord {
             stages: (1..=stages)
-                .map(|stage| StageRecord {
-                    stage,
-                    ..StageRecord::default()
-                })
+                .map(|stage| StageRecord { stage, ..StageRecord::default() })
                 .collect(),
             pipes: pipes
                 .iter()
@@ -374,11 +316,7 @@ mod tests {
     fn a_row_that_is_full_goes_on_below() {
         let layout = Layout::new(&record(6, &[(1, 2), (2, 3), (3, 4), (4, 5), (5, 6)]), &GRID);
         assert_eq!(
-            layout
-                .places
-                .iter()
-                .map(|place| place.row)
-                .collect::<Vec<_>>(),
+            layout.places.iter().map(|place| place.row).collect::<Vec<_>>(),
             [0, 0, 0, 0, 1, 1]
         );
         assert_eq!(layout.route(&layout.arrows[0]), Route::Beside);

@@ -77,29 +77,21 @@ fn header(record: &RunRecord) -> Markup {
 
 /// The command over as many lines as it was written.
 fn command_text(command: &str) -> String {
-    command
-        .lines()
-        .map(visible::line)
-        .collect::<Vec<_>>()
-        .join("\n")
+    command.lines().map(visible::line).collect::<Vec<_>>().join("\n")
 }
 
 fn verdict(record: &RunRecord) -> Markup {
     let Some(finding) = record.findings.first() else {
         let is_blank = record.stages.is_empty() || record.elapsed_ns < 100_000_000;
-        let message = if is_blank {
-            "Too short to judge"
-        } else {
-            "Nothing that held it back was seen"
-        };
+        let message =
+            if is_blank { "Too short to judge" } else { "Nothing that held it back was seen" };
         return html! {
             section.verdict { h1 { (message) } p.rest { "It took " (seconds(record.elapsed_ns)) "." } }
         };
     };
     let message = visible::sentence(&finding.message);
-    let (first, rest) = message
-        .split_once(". ")
-        .map_or((message.as_str(), ""), |(first, rest)| (first, rest));
+    let (first, rest) =
+        message.split_once(". ").map_or((message.as_str(), ""), |(first, rest)| (first, rest));
     html! {
         section.verdict {
             p.kind { (wording::kind(finding.kind)) (about(record, finding)) }
@@ -153,11 +145,7 @@ fn key_figures(record: &RunRecord) -> Markup {
     } else {
         "?".to_owned()
     };
-    let bound = if record.bound_ns == 0 {
-        "?".to_owned()
-    } else {
-        seconds(record.bound_ns)
-    };
+    let bound = if record.bound_ns == 0 { "?".to_owned() } else { seconds(record.bound_ns) };
     let exit = wording::exit_status(record.exit_status);
     let cpus = if record.host.cpus > 0 {
         format!("CPUs busy, of {}", record.host.cpus)
@@ -165,16 +153,8 @@ fn key_figures(record: &RunRecord) -> Markup {
         "CPUs busy".to_owned()
     };
     let figures = [
-        (
-            "Elapsed",
-            seconds(record.elapsed_ns),
-            "from start to end".to_owned(),
-        ),
-        (
-            "Best possible time",
-            bound,
-            "with these commands on this machine".to_owned(),
-        ),
+        ("Elapsed", seconds(record.elapsed_ns), "from start to end".to_owned()),
+        ("Best possible time", bound, "with these commands on this machine".to_owned()),
         ("Parallelism", parallelism, cpus),
         (
             "Overlap",
@@ -297,10 +277,7 @@ mod tests {
 
     #[test]
     fn a_command_cannot_end_the_embedded_json() {
-        let record = RunRecord {
-            command: "</script><!-- &".into(),
-            ..RunRecord::default()
-        };
+        let record = RunRecord { command: "</script><!-- &".into(), ..RunRecord::default() };
         let json = embedded(&record);
         assert!(!json.contains(['<', '>', '&']));
         assert_eq!(serde_json::from_str::<RunRecord>(&json).unwrap(), record);
@@ -309,13 +286,7 @@ mod tests {
     #[test]
     fn units_move_from_the_name_to_the_value() {
         let text = |value: f64| format!("{value}");
-        assert_eq!(
-            readable("mean_read_bytes", 4096.0, text),
-            ("mean read".into(), "4 KiB".into())
-        );
-        assert_eq!(
-            readable("x_percent", f64::NAN, text),
-            ("x percent".into(), "?".into())
-        );
+        assert_eq!(readable("mean_read_bytes", 4096.0, text), ("mean read".into(), "4 KiB".into()));
+        assert_eq!(readable("x_percent", f64::NAN, text), ("x percent".into(), "?".into()));
     }
 }

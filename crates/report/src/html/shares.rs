@@ -22,13 +22,8 @@ pub(super) enum Share {
 
 impl Share {
     /// All of them, from the bottom of a chart to its top.
-    pub(super) const ALL: [Self; 5] = [
-        Self::Running,
-        Self::Runnable,
-        Self::Reading,
-        Self::Writing,
-        Self::Other,
-    ];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Running, Self::Runnable, Self::Reading, Self::Writing, Self::Other];
 
     /// Class of its shapes in the page.
     pub(super) fn class(self) -> &'static str {
@@ -71,11 +66,7 @@ pub(super) fn sentence(shares: &[(Share, Option<f64>)]) -> String {
         .filter(|(_, value)| value.is_none_or(|value| value >= 0.5))
         .map(|(share, value)| format!("{} {}", share.name(), known_percent(*value)))
         .collect();
-    if parts.is_empty() {
-        "did nothing".to_owned()
-    } else {
-        parts.join(", ")
-    }
+    if parts.is_empty() { "did nothing".to_owned() } else { parts.join(", ") }
 }
 
 /// The names beside their colours and patterns.

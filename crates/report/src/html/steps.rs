@@ -30,14 +30,8 @@ pub(super) fn merged(record: &RunRecord) -> (RunRecord, usize) {
 /// Steps of the longest series.
 pub(super) fn count(timeline: &Timeline) -> usize {
     let longest = |line: &StageTimeline| {
-        let shares = Share::ALL
-            .iter()
-            .map(|share| series(line, *share).len())
-            .max()
-            .unwrap_or(0);
-        shares
-            .max(line.read_bytes.len())
-            .max(line.written_bytes.len())
+        let shares = Share::ALL.iter().map(|share| series(line, *share).len()).max().unwrap_or(0);
+        shares.max(line.read_bytes.len()).max(line.written_bytes.len())
     };
     timeline.stages.iter().map(longest).max().unwrap_or(0)
 }
@@ -55,9 +49,7 @@ pub(super) fn series(line: &StageTimeline, share: Share) -> &[f32] {
 
 /// The value of a share in one step, in percent; 0 where the record has none.
 pub(super) fn value(line: &StageTimeline, share_of: Share, step: usize) -> f64 {
-    series(line, share_of)
-        .get(step)
-        .map_or(0.0, |value| share(f64::from(*value)))
+    series(line, share_of).get(step).map_or(0.0, |value| share(f64::from(*value)))
 }
 
 #[expect(
@@ -69,11 +61,8 @@ fn merge(line: &StageTimeline, factor: usize) -> StageTimeline {
         series
             .chunks(factor)
             .map(|chunk| {
-                let mean = chunk
-                    .iter()
-                    .map(|value| share(f64::from(*value)))
-                    .sum::<f64>()
-                    / factor as f64;
+                let mean =
+                    chunk.iter().map(|value| share(f64::from(*value))).sum::<f64>() / factor as f64;
                 // One digit after the point is more than a pixel.
                 ((mean * 10.0).round() / 10.0) as f32
             })
@@ -82,11 +71,7 @@ fn merge(line: &StageTimeline, factor: usize) -> StageTimeline {
     let bytes = |series: &[u64]| -> Vec<u64> {
         series
             .chunks(factor)
-            .map(|chunk| {
-                chunk
-                    .iter()
-                    .fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))
-            })
+            .map(|chunk| chunk.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)))
             .collect()
     };
     StageTimeline {

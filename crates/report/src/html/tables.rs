@@ -99,13 +99,7 @@ pub(super) fn pipes(record: &RunRecord) -> Markup {
     if record.pipes.is_empty() {
         return html! {};
     }
-    let heads = [
-        "first capacity",
-        "last capacity",
-        "writer blocked",
-        "reader blocked",
-        "life",
-    ];
+    let heads = ["first capacity", "last capacity", "writer blocked", "reader blocked", "life"];
     wide_table(
         "Pipes",
         &html! {
@@ -175,13 +169,7 @@ pub(super) fn incidents(record: &RunRecord) -> Markup {
 }
 
 fn incident_sentence(record: &RunRecord, incident: &Incident) -> String {
-    let list = |numbers: &[u32]| {
-        numbers
-            .iter()
-            .map(u32::to_string)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     match incident {
         Incident::LeakedEnd {
             pipe,
@@ -199,31 +187,19 @@ fn incident_sentence(record: &RunRecord, incident: &Incident) -> String {
                 visible::line(holder_command)
             )
         }
-        Incident::Deadlock {
-            stages,
-            pipes,
-            lasted_ns,
-            to_the_end,
-        } => format!(
+        Incident::Deadlock { stages, pipes, lasted_ns, to_the_end } => format!(
             "Stages {} waited for each other on pipes {} for {}{}.",
             list(stages),
             list(pipes),
             seconds(*lasted_ns),
             if *to_the_end { ", to the end" } else { "" }
         ),
-        Incident::Stalled {
-            stage: Some(stage),
-            lasted_ns,
-        } => {
-            format!(
-                "Nothing moved for {}; all waited for stage {stage}.",
-                seconds(*lasted_ns)
-            )
+        Incident::Stalled { stage: Some(stage), lasted_ns } => {
+            format!("Nothing moved for {}; all waited for stage {stage}.", seconds(*lasted_ns))
         }
-        Incident::Stalled {
-            stage: None,
-            lasted_ns,
-        } => format!("Nothing moved for {}.", seconds(*lasted_ns)),
+        Incident::Stalled { stage: None, lasted_ns } => {
+            format!("Nothing moved for {}.", seconds(*lasted_ns))
+        }
     }
 }
 
@@ -243,28 +219,19 @@ pub(super) fn gaps(record: &RunRecord) -> Markup {
 /// The machine.
 pub(super) fn host(record: &RunRecord) -> Markup {
     let host = &record.host;
-    let quota = host
-        .pipe_user_pages_soft
-        .map_or("?".to_owned(), |pages| match pages {
-            0 => "no limit".to_owned(),
-            pages => Bytes(pages.saturating_mul(host.page_bytes)).to_string(),
-        });
+    let quota = host.pipe_user_pages_soft.map_or("?".to_owned(), |pages| match pages {
+        0 => "no limit".to_owned(),
+        pages => Bytes(pages.saturating_mul(host.page_bytes)).to_string(),
+    });
     let known = |text: &str| {
-        if text.is_empty() {
-            "?".to_owned()
-        } else {
-            visible::line(text)
-        }
+        if text.is_empty() { "?".to_owned() } else { visible::line(text) }
     };
     let rows = [
         ("CPU", known(&host.cpu)),
         ("CPUs the run could use", host.cpus.to_string()),
         ("memory", Bytes(host.memory_bytes).to_string()),
         ("Linux", known(&host.kernel)),
-        (
-            "largest pipe without privileges",
-            known_bytes(host.pipe_max_bytes),
-        ),
+        ("largest pipe without privileges", known_bytes(host.pipe_max_bytes)),
         ("all pipes of a user, before new ones shrink", quota),
         ("samples taken", count(record.samples)),
     ];

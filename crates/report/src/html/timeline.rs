@@ -70,10 +70,7 @@ pub(super) fn shares_over_time(record: &RunRecord) -> Markup {
 /// The rates of all stages over time; nothing when no bytes were counted.
 pub(super) fn rates_over_time(record: &RunRecord) -> Markup {
     let moves = |line: &StageTimeline| {
-        line.read_bytes
-            .iter()
-            .chain(&line.written_bytes)
-            .any(|bytes| *bytes > 0)
+        line.read_bytes.iter().chain(&line.written_bytes).any(|bytes| *bytes > 0)
     };
     if !record.timeline.stages.iter().any(moves) {
         return html! {};
@@ -86,9 +83,8 @@ fn chart(record: &RunRecord, chart: Chart) -> Markup {
         return html! {};
     }
     let shown = prominent(record, STRIPS);
-    let hidden: Vec<usize> = (0..record.stages.len())
-        .filter(|position| !shown.contains(position))
-        .collect();
+    let hidden: Vec<usize> =
+        (0..record.stages.len()).filter(|position| !shown.contains(position)).collect();
     let (title, flags) = match chart {
         Chart::Shares => ("Where the time went", Flags::Shown),
         Chart::Rates => ("Rates over time", Flags::Hidden),
@@ -126,20 +122,13 @@ fn rate_legend() -> Markup {
 /// One stage: its name and its strip.
 fn row(record: &RunRecord, position: usize, chart: Chart) -> Markup {
     let stage = &record.stages[position];
-    let Some(entry) = record
-        .timeline
-        .stages
-        .iter()
-        .position(|line| line.stage == stage.stage)
+    let Some(entry) = record.timeline.stages.iter().position(|line| line.stage == stage.stage)
     else {
         return html! {};
     };
     let line = &record.timeline.stages[entry];
     let is_verdict = verdict_stage(record) == Some(stage.stage);
-    let kind = record
-        .findings
-        .first()
-        .map_or("", |finding| wording::kind(finding.kind));
+    let kind = record.findings.first().map_or("", |finding| wording::kind(finding.kind));
     let name = wording::command(stage);
     html! {
         div.row.hot[is_verdict] {
@@ -180,19 +169,13 @@ fn area(line: &StageTimeline, place: usize, grid: Steps) -> String {
         return String::new();
     }
     let level = |step: usize| -> f64 {
-        let sum: f64 = Share::ALL
-            .iter()
-            .take(place + 1)
-            .map(|share| steps::value(line, *share, step))
-            .sum();
+        let sum: f64 =
+            Share::ALL.iter().take(place + 1).map(|share| steps::value(line, *share, step)).sum();
         let y = HEIGHT * (1.0 - sum.min(100.0) / 100.0);
         if grid.is_coarse { y.round() } else { y }
     };
     let mut path = format!("M0 {HEIGHT}");
-    edge(
-        &mut path,
-        (0..count).map(|at| ((at + 1) as f64 * grid.width, level(at))),
-    );
+    edge(&mut path, (0..count).map(|at| ((at + 1) as f64 * grid.width, level(at))));
     path.push_str(&format!("V{HEIGHT}Z"));
     path
 }
@@ -211,9 +194,7 @@ fn edge(path: &mut String, points: impl Iterator<Item = (f64, f64)>) {
 /// Invisible bars whose tooltips tell the values.
 fn tooltips(record: &RunRecord, line: &StageTimeline, grid: Steps) -> Markup {
     let count = grid.count;
-    let bars = (TOOLTIPS / record.timeline.stages.len().max(1))
-        .clamp(4, 60)
-        .min(count);
+    let bars = (TOOLTIPS / record.timeline.stages.len().max(1)).clamp(4, 60).min(count);
     let group = count.div_ceil(bars);
     let mean = |share: Share, from: usize, to: usize| {
         let sum: f64 = (from..to).map(|step| steps::value(line, share, step)).sum();
@@ -221,21 +202,15 @@ fn tooltips(record: &RunRecord, line: &StageTimeline, grid: Steps) -> Markup {
     };
     let bar = |from: usize| {
         let to = (from + group).min(count);
-        let values: Vec<_> = Share::ALL
-            .iter()
-            .map(|share| (*share, Some(mean(*share, from, to))))
-            .collect();
+        let values: Vec<_> =
+            Share::ALL.iter().map(|share| (*share, Some(mean(*share, from, to)))).collect();
         let text = format!(
             "{} to {}: {}",
             seconds(time(record, from)),
             seconds(time(record, to)),
             shares::sentence(&values)
         );
-        (
-            WIDTH * from as f64 / count as f64,
-            WIDTH * (to - from) as f64 / count as f64,
-            text,
-        )
+        (WIDTH * from as f64 / count as f64, WIDTH * (to - from) as f64 / count as f64, text)
     };
     html! {
         @for (x, width, text) in (0..count).step_by(group.max(1)).map(bar) {
@@ -246,14 +221,8 @@ fn tooltips(record: &RunRecord, line: &StageTimeline, grid: Steps) -> Markup {
 
 fn rates_strip(record: &RunRecord, line: &StageTimeline, name: &str) -> Markup {
     let grid = Steps::of(record);
-    let largest = line
-        .read_bytes
-        .iter()
-        .chain(&line.written_bytes)
-        .copied()
-        .max()
-        .unwrap_or(0)
-        .max(1);
+    let largest =
+        line.read_bytes.iter().chain(&line.written_bytes).copied().max().unwrap_or(0).max(1);
     html! {
         svg.rates viewBox={ "0 0 " (grid.whole()) " " (RATE_HEIGHT) } preserveAspectRatio="none" role="img" {
             title { "How fast " (name) " read and wrote" }
@@ -270,16 +239,10 @@ fn curve(series: &[u64], largest: u64, grid: Steps) -> String {
         let y = (RATE_HEIGHT - 1.5) - (RATE_HEIGHT - 3.0) * (bytes as f64 / largest as f64);
         if grid.is_coarse { y.round() } else { y }
     };
-    let mut path = format!(
-        "M0 {}",
-        number(height(series.first().copied().unwrap_or(0)))
-    );
+    let mut path = format!("M0 {}", number(height(series.first().copied().unwrap_or(0))));
     edge(
         &mut path,
-        series
-            .iter()
-            .enumerate()
-            .map(|(at, bytes)| ((at + 1) as f64 * grid.width, height(*bytes))),
+        series.iter().enumerate().map(|(at, bytes)| ((at + 1) as f64 * grid.width, height(*bytes))),
     );
     path
 }
@@ -312,15 +275,9 @@ mod tests {
 
     #[test]
     fn equal_neighbours_share_one_piece_of_the_outline() {
-        let line = StageTimeline {
-            running: vec![50.0, 50.0, 0.0, 100.0],
-            ..StageTimeline::default()
-        };
-        let grid = Steps {
-            count: 4,
-            width: 200.0,
-            is_coarse: false,
-        };
+        let line =
+            StageTimeline { running: vec![50.0, 50.0, 0.0, 100.0], ..StageTimeline::default() };
+        let grid = Steps { count: 4, width: 200.0, is_coarse: false };
         assert_eq!(area(&line, 0, grid), "M0 40V20H400V40H600V0H800V40Z");
         assert_eq!(area(&line, 1, grid), "");
     }

@@ -4,7 +4,6 @@ use fullbore_measure::seconds;
 use fullbore_pipeline::record::{Finding, RunRecord};
 
 use super::{Style, wrap::wrap};
-use crate::advice::{self, Part};
 use crate::{visible, wording};
 
 /// Findings besides the verdict that are shown.
@@ -15,23 +14,12 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
     match record.findings.first() {
         Some(verdict) => {
             let label = format!("{}:", wording::kind(verdict.kind));
-            labelled(
-                &label,
-                &visible::line(&verdict.message),
-                "1;31",
-                style,
-                lines,
-            );
+            labelled(&label, &visible::line(&verdict.message), "1;31", style, lines);
             time(record, Some(verdict), style, lines);
             hint(verdict, style, lines);
         }
         None => {
-            lines.extend(wrap(
-                "nothing that held it back was seen",
-                style.columns(),
-                "  ",
-                "    ",
-            ));
+            lines.extend(wrap("nothing that held it back was seen", style.columns(), "  ", "    "));
             time(record, None, style, lines);
         }
     }
@@ -41,10 +29,8 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
     }
     let hidden = record.findings.len().saturating_sub(1 + FURTHER);
     if hidden > 0 {
-        let more = format!(
-            "… and {hidden} more {}",
-            if hidden == 1 { "finding" } else { "findings" }
-        );
+        let more =
+            format!("… and {hidden} more {}", if hidden == 1 { "finding" } else { "findings" });
         lines.extend(wrap(&more, style.columns(), "  ", "    "));
     }
 }
@@ -57,68 +43,28 @@ fn time(record: &RunRecord, verdict: Option<&Finding>, style: Style, lines: &mut
         facts.push(format!("this run took {elapsed}"));
     }
     if record.bound_ns > 0 && !verdict.is_some_and(wording::tells_best_time) {
-        facts.push(format!(
-            "the best possible time is {}",
-            seconds(record.bound_ns)
-        ));
+        facts.push(format!("the best possible time is {}", seconds(record.bound_ns)));
     }
     if record.exit_status != 0 {
-        facts.push(format!(
-            "exit status {}",
-            wording::exit_status(record.exit_status)
-        ));
+        facts.push(format!("exit status {}", wording::exit_status(record.exit_status)));
     }
     if !facts.is_empty() {
         labelled("time:", &facts.join("; "), "1", style, lines);
     }
 }
 
-/// Adds the advice; a command gets a line of its own, so that it can be pasted.
+/// Adds the advice; commands stay in backquotes, so that one sees where they begin and end.
 fn hint(finding: &Finding, style: Style, lines: &mut Vec<String>) {
     let advice = visible::line(&finding.advice);
-    let columns = style.columns();
-    let whole = format!("hint: {advice}");
-    if visible::width(&whole) + 2 <= columns {
-        if !advice.trim().is_empty() {
-            labelled("hint:", &advice.replace('`', ""), "1;32", style, lines);
-        }
-        return;
-    }
-    let mut is_first = true;
-    for part in advice::parts(&advice) {
-        match part {
-            Part::Words(text) if is_first => labelled("hint:", text, "1;32", style, lines),
-            Part::Words(text) => lines.extend(wrap(text, columns, "    ", "    ")),
-            Part::Command(text) => {
-                if is_first {
-                    lines.push(format!("  {}", style.paint("1;32", "hint:")));
-                }
-                for line in command_lines(text, columns) {
-                    lines.push(format!("    {}", style.bold(&line)));
-                }
-            }
-        }
-        is_first = false;
-    }
-}
-
-/// The command on one line when it fits, word by word otherwise.
-fn command_lines(text: &str, columns: usize) -> Vec<String> {
-    let room = columns.saturating_sub(4);
-    if visible::width(text) <= room {
-        vec![text.to_owned()]
-    } else {
-        wrap(text, room, "", "  ")
+    if !advice.trim().is_empty() {
+        labelled("hint:", &advice, "1;32", style, lines);
     }
 }
 
 /// Adds `label text`, wrapped; the label is painted in `code`.
 fn labelled(label: &str, text: &str, code: &str, style: Style, lines: &mut Vec<String>) {
     let whole = format!("{label} {text}");
-    for (place, line) in wrap(&whole, style.columns(), "  ", "    ")
-        .into_iter()
-        .enumerate()
-    {
+    for (place, line) in wrap(&whole, style.columns(), "  ", "    ").into_iter().enumerate() {
         match line.trim_start().strip_prefix(label) {
             Some(tail) if place == 0 => lines.push(format!("  {}{tail}", style.paint(code, label))),
             _ => lines.push(line),

@@ -34,10 +34,7 @@ impl Style {
     /// `width` columns without colour.
     #[must_use]
     pub fn plain(width: usize) -> Self {
-        Self {
-            width,
-            color: false,
-        }
+        Self { width, color: false }
     }
 
     /// `width` columns with colour.
@@ -111,10 +108,7 @@ fn tuning(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
         lines.extend(wrap::wrap(&sentence, style.columns(), "  ", "    "));
     }
     if record.tuning.len() > TUNING_LINES {
-        let rest = format!(
-            "… and {} more changes to pipes",
-            record.tuning.len() - TUNING_LINES
-        );
+        let rest = format!("… and {} more changes to pipes", record.tuning.len() - TUNING_LINES);
         lines.extend(wrap::wrap(&rest, style.columns(), "  ", "    "));
     }
 }

@@ -32,17 +32,8 @@ struct Column {
 impl Column {
     fn width(&self, is_stacked: bool) -> usize {
         let (top, bottom) = (visible::width(&self.name.0), visible::width(&self.name.1));
-        let name = if is_stacked || bottom == 0 {
-            top.max(bottom)
-        } else {
-            top + 1 + bottom
-        };
-        self.cells
-            .iter()
-            .map(|cell| visible::width(cell))
-            .max()
-            .unwrap_or(0)
-            .max(name)
+        let name = if is_stacked || bottom == 0 { top.max(bottom) } else { top + 1 + bottom };
+        self.cells.iter().map(|cell| visible::width(cell)).max().unwrap_or(0).max(name)
     }
 }
 
@@ -55,11 +46,7 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
     if shown.is_empty() {
         return;
     }
-    let digits = shown
-        .iter()
-        .map(|stage| stage.stage.to_string().len())
-        .max()
-        .unwrap_or(1);
+    let digits = shown.iter().map(|stage| stage.stage.to_string().len()).max().unwrap_or(1);
     let labels: Vec<String> = shown
         .iter()
         .map(|stage| format!("{:>digits$} {}", stage.stage, wording::command(stage)))
@@ -67,11 +54,7 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
     let mut columns = columns(&shown);
     // Two columns for the marker of the verdict's stage.
     let room = style.columns() - 2;
-    let longest = labels
-        .iter()
-        .map(|label| visible::width(label))
-        .max()
-        .unwrap_or(0);
+    let longest = labels.iter().map(|label| visible::width(label)).max().unwrap_or(0);
     let (label_width, is_stacked) = fit(&mut columns, room, longest);
     header(&columns, label_width, is_stacked, style, lines);
     let verdict = verdict_stage(record);
@@ -84,20 +67,12 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
             line.push_str(&right(&column.cells[row], column.width(is_stacked)));
         }
         let line = line.trim_end();
-        lines.push(if is_verdict {
-            style.bold(line)
-        } else {
-            line.to_owned()
-        });
+        lines.push(if is_verdict { style.bold(line) } else { line.to_owned() });
     }
     let hidden = record.stages.len() - shown.len();
     if hidden > 0 {
         let rest = format!("… {hidden} of {} stages are not shown", record.stages.len());
-        lines.extend(
-            wrap(&rest, style.columns(), "  ", "    ")
-                .iter()
-                .map(|line| style.dim(line)),
-        );
+        lines.extend(wrap(&rest, style.columns(), "  ", "    ").iter().map(|line| style.dim(line)));
     }
 }
 
@@ -105,10 +80,7 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
 fn fit(columns: &mut Vec<Column>, room: usize, longest: usize) -> (usize, bool) {
     loop {
         for is_stacked in [false, true] {
-            let numbers: usize = columns
-                .iter()
-                .map(|column| column.width(is_stacked) + 2)
-                .sum();
+            let numbers: usize = columns.iter().map(|column| column.width(is_stacked) + 2).sum();
             let left = room.saturating_sub(numbers);
             let wanted = if is_stacked { LEAST_LABEL } else { USUAL_LABEL };
             if left >= wanted.min(longest) || columns.is_empty() {
@@ -162,44 +134,24 @@ fn columns(stages: &[&StageRecord]) -> Vec<Column> {
             rank,
         };
     let mut columns = vec![
-        column("running", "", 8, &|stage| {
-            figures::percent(stage.running_percent)
-        }),
-        column("waits", "in", 7, &|stage| {
-            figures::known_percent(stage.blocked_reading_percent)
-        }),
-        column("waits", "out", 6, &|stage| {
-            figures::known_percent(stage.blocked_writing_percent)
-        }),
+        column("running", "", 8, &|stage| figures::percent(stage.running_percent)),
+        column("waits", "in", 7, &|stage| figures::known_percent(stage.blocked_reading_percent)),
+        column("waits", "out", 6, &|stage| figures::known_percent(stage.blocked_writing_percent)),
     ];
-    if stages
-        .iter()
-        .any(|stage| stage.runnable_percent >= NOTABLE_PERCENT)
-    {
-        columns.push(column("waits", "cpu", 2, &|stage| {
-            figures::percent(stage.runnable_percent)
-        }));
+    if stages.iter().any(|stage| stage.runnable_percent >= NOTABLE_PERCENT) {
+        columns.push(column("waits", "cpu", 2, &|stage| figures::percent(stage.runnable_percent)));
     }
-    if stages
-        .iter()
-        .any(|stage| stage.blocked_other_percent >= NOTABLE_PERCENT)
-    {
-        columns.push(column("other", "", 1, &|stage| {
-            figures::percent(stage.blocked_other_percent)
-        }));
+    if stages.iter().any(|stage| stage.blocked_other_percent >= NOTABLE_PERCENT) {
+        columns
+            .push(column("other", "", 1, &|stage| figures::percent(stage.blocked_other_percent)));
     }
     let read = |stage: &StageRecord| figures::rate(stage.read_bytes, stage);
     let written = |stage: &StageRecord| figures::rate(stage.written_bytes, stage);
     let unit = RateUnit::for_rates(
-        stages
-            .iter()
-            .flat_map(|stage| [read(stage), written(stage)])
-            .flatten(),
+        stages.iter().flat_map(|stage| [read(stage), written(stage)]).flatten(),
     );
     columns.push(column("in", unit.name, 4, &|stage| unit.text(read(stage))));
-    columns.push(column("out", unit.name, 3, &|stage| {
-        unit.text(written(stage))
-    }));
+    columns.push(column("out", unit.name, 3, &|stage| unit.text(written(stage))));
     if stages.iter().any(|stage| has_failed(stage)) {
         columns.push(column("exit", "", 5, &|stage| match stage.exit_status {
             Some(0) => String::new(),
@@ -211,15 +163,9 @@ fn columns(stages: &[&StageRecord]) -> Vec<Column> {
 }
 
 fn left(text: &str, width: usize) -> String {
-    format!(
-        "{text}{}",
-        " ".repeat(width.saturating_sub(visible::width(text)))
-    )
+    format!("{text}{}", " ".repeat(width.saturating_sub(visible::width(text))))
 }
 
 fn right(text: &str, width: usize) -> String {
-    format!(
-        "{}{text}",
-        " ".repeat(width.saturating_sub(visible::width(text)))
-    )
+    format!("{}{text}", " ".repeat(width.saturating_sub(visible::width(text))))
 }

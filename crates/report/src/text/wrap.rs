@@ -44,9 +44,20 @@ pub(super) fn wrap(text: &str, columns: usize, first: &str, rest: &str) -> Vec<S
     lines
 }
 
+/// A command in backquotes is not torn, unless it is longer than this.
+const COMMAND_MAX: usize = 48;
+
 fn glued_words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
+        if let Some(last) = words.last_mut()
+            && last.matches('`').count() % 2 == 1
+            && visible::width(last) + visible::width(word) < COMMAND_MAX
+        {
+            last.push(' ');
+            last.push_str(word);
+            continue;
+        }
         let bare = word.trim_matches(|c: char| c.is_ascii_punctuation() && c != '%' && c != '/');
         match words.last_mut() {
             Some(last) if UNITS.contains(&bare) && last.ends_with(|c: char| c.is_ascii_digit()) => {

@@ -1,10 +1,7 @@
 //! Records made by hand, each for one difficulty of showing them.
 
 #![allow(dead_code, reason = "each test binary uses some of them")]
-#![allow(
-    clippy::cast_possible_truncation,
-    reason = "made-up numbers need not be exact"
-)]
+#![allow(clippy::cast_possible_truncation, reason = "made-up numbers need not be exact")]
 #![allow(clippy::too_many_lines, reason = "a record is long")]
 
 use std::collections::BTreeMap;
@@ -26,11 +23,7 @@ pub(crate) fn all() -> Vec<(&'static str, RunRecord)> {
         ("fan_out", fan_out()),
         (
             "empty",
-            RunRecord {
-                elapsed_ns: 2_000_000,
-                schema: SCHEMA.into(),
-                ..RunRecord::default()
-            },
+            RunRecord { elapsed_ns: 2_000_000, schema: SCHEMA.into(), ..RunRecord::default() },
         ),
     ]
 }
@@ -134,10 +127,7 @@ fn timeline(record: &RunRecord, steps: usize) -> Timeline {
             stage.blocked_writing_percent.unwrap_or(0.0),
             stage.blocked_other_percent,
         ];
-        let mut line = StageTimeline {
-            stage: stage.stage,
-            ..StageTimeline::default()
-        };
+        let mut line = StageTimeline { stage: stage.stage, ..StageTimeline::default() };
         for step in 0..steps {
             let weights: Vec<f64> = shares
                 .iter()
@@ -154,18 +144,12 @@ fn timeline(record: &RunRecord, steps: usize) -> Timeline {
             line.blocked_writing.push(part(3));
             line.blocked_other.push(part(4));
             let pace = weights[0] / shares[0].max(0.1) / steps as f64;
-            line.read_bytes
-                .push((stage.read_bytes.unwrap_or(0) as f64 * pace) as u64);
-            line.written_bytes
-                .push((stage.written_bytes.unwrap_or(0) as f64 * pace) as u64);
+            line.read_bytes.push((stage.read_bytes.unwrap_or(0) as f64 * pace) as u64);
+            line.written_bytes.push((stage.written_bytes.unwrap_or(0) as f64 * pace) as u64);
         }
         line
     };
-    Timeline {
-        start_ns: 0,
-        step_ns,
-        stages: record.stages.iter().map(series).collect(),
-    }
+    Timeline { start_ns: 0, step_ns, stages: record.stages.iter().map(series).collect() }
 }
 
 fn finding(
@@ -191,40 +175,13 @@ fn finding(
 /// The example of the documentation: four stages, jq holds the others back.
 pub(crate) fn bottleneck() -> RunRecord {
     let life = 11_600_000_000;
-    let mut record = run(
-        "zstdcat prices.zst | jq -c .price | sort -n | tail -1",
-        life,
-        11_400_000_000,
-    );
+    let mut record =
+        run("zstdcat prices.zst | jq -c .price | sort -n | tail -1", life, 11_400_000_000);
     record.stages = vec![
-        stage(
-            1,
-            "zstdcat prices.zst",
-            life,
-            [4.0, 0.2, 0.0, 95.8, 0.0],
-            (38_000_000, 382_000_000),
-        ),
-        stage(
-            2,
-            "jq -c .price",
-            life,
-            [98.6, 0.4, 0.0, 1.0, 0.0],
-            (382_000_000, 36_000_000),
-        ),
-        stage(
-            3,
-            "sort -n",
-            life,
-            [8.0, 0.3, 91.7, 0.0, 0.0],
-            (36_000_000, 36_000_000),
-        ),
-        stage(
-            4,
-            "tail -1",
-            life,
-            [0.1, 0.0, 99.9, 0.0, 0.0],
-            (36_000_000, 7),
-        ),
+        stage(1, "zstdcat prices.zst", life, [4.0, 0.2, 0.0, 95.8, 0.0], (38_000_000, 382_000_000)),
+        stage(2, "jq -c .price", life, [98.6, 0.4, 0.0, 1.0, 0.0], (382_000_000, 36_000_000)),
+        stage(3, "sort -n", life, [8.0, 0.3, 91.7, 0.0, 0.0], (36_000_000, 36_000_000)),
+        stage(4, "tail -1", life, [0.1, 0.0, 99.9, 0.0, 0.0], (36_000_000, 7)),
     ];
     record.pipes = vec![
         pipe(1, 1, 2, (95.8, 0.0), life),
@@ -254,28 +211,13 @@ pub(crate) fn bottleneck() -> RunRecord {
 /// Two neighbours that wait for each other; one pipe was grown and kept, one put back, one refused.
 pub(crate) fn taking_turns() -> RunRecord {
     let life = 6_200_000_000;
-    let mut record = run(
-        "tar c src | zstd -1 | ssh backup 'cat > src.tar.zst'",
-        life,
-        3_600_000_000,
-    );
+    let mut record =
+        run("tar c src | zstd -1 | ssh backup 'cat > src.tar.zst'", life, 3_600_000_000);
     record.exit_status = 141;
     record.overlap_percent = Some(18.0);
     record.stages = vec![
-        stage(
-            1,
-            "tar c src",
-            life,
-            [41.0, 2.0, 0.0, 36.0, 21.0],
-            (1_900_000_000, 1_920_000_000),
-        ),
-        stage(
-            2,
-            "zstd -1",
-            life,
-            [52.0, 6.5, 38.0, 3.5, 0.0],
-            (1_920_000_000, 610_000_000),
-        ),
+        stage(1, "tar c src", life, [41.0, 2.0, 0.0, 36.0, 21.0], (1_900_000_000, 1_920_000_000)),
+        stage(2, "zstd -1", life, [52.0, 6.5, 38.0, 3.5, 0.0], (1_920_000_000, 610_000_000)),
         stage(
             3,
             "ssh backup cat > src.tar.zst",
@@ -286,10 +228,7 @@ pub(crate) fn taking_turns() -> RunRecord {
     ];
     record.stages[0].exit_status = Some(141);
     record.stages[1].exit_status = Some(2);
-    record.pipes = vec![
-        pipe(1, 1, 2, (36.0, 38.0), life),
-        pipe(2, 2, 3, (3.5, 70.0), life),
-    ];
+    record.pipes = vec![pipe(1, 1, 2, (36.0, 38.0), life), pipe(2, 2, 3, (3.5, 70.0), life)];
     record.pipes[0].capacity_bytes = Some(1 << 20);
     let change = |pipe, at_ns, to_bytes, outcome, reason: &str| TuningRecord {
         pipe,
@@ -307,13 +246,7 @@ pub(crate) fn taking_turns() -> RunRecord {
             Outcome::Kept,
             "both sides waited less: 74 % before, 31 % after",
         ),
-        change(
-            2,
-            1_900_000_000,
-            262_144,
-            Outcome::Reverted,
-            "the blocked share did not fall",
-        ),
+        change(2, 1_900_000_000, 262_144, Outcome::Reverted, "the blocked share did not fall"),
         change(
             2,
             4_100_000_000,
@@ -348,29 +281,13 @@ pub(crate) fn unknown() -> RunRecord {
     let mut record = run("sudo cat disk.img | pv | gzip", life, 2_900_000_000);
     record.overlap_percent = None;
     record.stages = vec![
-        stage(
-            1,
-            "sudo cat disk.img",
-            life,
-            [12.0, 0.0, 0.0, 0.0, 88.0],
-            (0, 0),
-        ),
+        stage(1, "sudo cat disk.img", life, [12.0, 0.0, 0.0, 0.0, 88.0], (0, 0)),
         stage(2, "pv", life, [2.0, 0.0, 10.0, 88.0, 0.0], (0, 0)),
-        stage(
-            3,
-            "gzip",
-            life,
-            [96.0, 4.0, 0.0, 0.0, 0.0],
-            (90_000_000, 88_000_000),
-        ),
+        stage(3, "gzip", life, [96.0, 4.0, 0.0, 0.0, 0.0], (90_000_000, 88_000_000)),
     ];
     for stage in record.stages.iter_mut().take(2) {
-        (
-            stage.read_bytes,
-            stage.written_bytes,
-            stage.read_calls,
-            stage.write_calls,
-        ) = (None, None, None, None);
+        (stage.read_bytes, stage.written_bytes, stage.read_calls, stage.write_calls) =
+            (None, None, None, None);
         (stage.exit_status, stage.peak_memory_bytes) = (None, None);
     }
     record.stages[0].blocked_reading_percent = None;
@@ -386,18 +303,10 @@ pub(crate) fn unknown() -> RunRecord {
     record.pipes[0].capacity_bytes = None;
     record.pipes[2].readers.clear();
     record.pipes[2].outside_reader = true;
-    record.findings = vec![finding(
-        FindingKind::Bottleneck,
-        Some(3),
-        None,
-        "gzip (96 % on a CPU).",
-        "pigz -p 2",
-    )];
+    record.findings =
+        vec![finding(FindingKind::Bottleneck, Some(3), None, "gzip (96 % on a CPU).", "pigz -p 2")];
     record.incidents = vec![
-        Incident::Stalled {
-            stage: Some(1),
-            lasted_ns: 400_000_000,
-        },
+        Incident::Stalled { stage: Some(1), lasted_ns: 400_000_000 },
         Incident::LeakedEnd {
             pipe: 2,
             waiting_stage: 3,
@@ -436,17 +345,11 @@ pub(crate) fn many_stages() -> RunRecord {
             )
         })
         .collect();
-    record.pipes = (1..200)
-        .map(|number| pipe(number, number, number + 1, (39.9, 60.0), life))
-        .collect();
+    record.pipes =
+        (1..200).map(|number| pipe(number, number, number + 1, (39.9, 60.0), life)).collect();
     record.stages[60].exit_status = Some(3);
-    record.findings = vec![finding(
-        FindingKind::Bottleneck,
-        Some(117),
-        None,
-        "filter (97 % on a CPU).",
-        "",
-    )];
+    record.findings =
+        vec![finding(FindingKind::Bottleneck, Some(117), None, "filter (97 % on a CPU).", "")];
     record.timeline = timeline(&record, 400);
     record
 }
@@ -467,10 +370,7 @@ pub(crate) fn hostile() -> RunRecord {
         ),
         stage(3, "", life, [1.0, 0.0, 99.0, 0.0, 0.0], (12, 0)),
     ];
-    record.pipes = vec![
-        pipe(1, 1, 2, (40.0, 70.0), life),
-        pipe(2, 2, 3, (0.0, 99.0), life),
-    ];
+    record.pipes = vec![pipe(1, 1, 2, (40.0, 70.0), life), pipe(2, 2, 3, (0.0, 99.0), life)];
     record.pipes[1].path = Some("/tmp/<b>fifo</b>".into());
     record.findings = vec![finding(
         FindingKind::Bottleneck,
@@ -507,41 +407,11 @@ pub(crate) fn fan_out() -> RunRecord {
             [11.0, 2.0, 17.0, 70.0, 0.0],
             (790_000_000, 2_370_000_000),
         ),
-        stage(
-            3,
-            "grep -c error",
-            life,
-            [18.0, 1.0, 81.0, 0.0, 0.0],
-            (790_000_000, 6),
-        ),
-        stage(
-            4,
-            "gzip",
-            life,
-            [66.0, 22.0, 12.0, 0.0, 0.0],
-            (790_000_000, 120_000_000),
-        ),
-        stage(
-            5,
-            "awk {print $1}",
-            life,
-            [24.0, 6.0, 70.0, 0.0, 0.0],
-            (790_000_000, 140_000_000),
-        ),
-        stage(
-            6,
-            "du -a /",
-            life / 2,
-            [30.0, 3.0, 0.0, 1.0, 66.0],
-            (0, 30_000_000),
-        ),
-        stage(
-            7,
-            "sort -n",
-            life / 2,
-            [9.0, 1.0, 90.0, 0.0, 0.0],
-            (30_000_000, 30_000_000),
-        ),
+        stage(3, "grep -c error", life, [18.0, 1.0, 81.0, 0.0, 0.0], (790_000_000, 6)),
+        stage(4, "gzip", life, [66.0, 22.0, 12.0, 0.0, 0.0], (790_000_000, 120_000_000)),
+        stage(5, "awk {print $1}", life, [24.0, 6.0, 70.0, 0.0, 0.0], (790_000_000, 140_000_000)),
+        stage(6, "du -a /", life / 2, [30.0, 3.0, 0.0, 1.0, 66.0], (0, 30_000_000)),
+        stage(7, "sort -n", life / 2, [9.0, 1.0, 90.0, 0.0, 0.0], (30_000_000, 30_000_000)),
     ];
     record.stages[0].blocked_other_causes = BTreeMap::from([(Cause::Network, 39.0)]);
     record.pipes = vec![
@@ -550,16 +420,8 @@ pub(crate) fn fan_out() -> RunRecord {
         pipe(3, 2, 4, (64.0, 12.0), life),
         pipe(4, 2, 5, (4.0, 70.0), life),
         pipe(5, 6, 7, (1.0, 90.0), life / 2),
-        PipeRecord {
-            outside_writer: true,
-            writers: vec![],
-            ..pipe(6, 0, 1, (0.0, 3.0), life)
-        },
-        PipeRecord {
-            outside_reader: true,
-            readers: vec![],
-            ..pipe(7, 5, 0, (0.0, 0.0), life)
-        },
+        PipeRecord { outside_writer: true, writers: vec![], ..pipe(6, 0, 1, (0.0, 3.0), life) },
+        PipeRecord { outside_reader: true, readers: vec![], ..pipe(7, 5, 0, (0.0, 0.0), life) },
     ];
     record.findings = vec![
         finding(
