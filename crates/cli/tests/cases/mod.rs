@@ -1,0 +1,4 @@
+//! The tables shared by the tests and by `make bench`.
+
+pub(crate) mod pipelines;
+pub(crate) mod verdicts;
