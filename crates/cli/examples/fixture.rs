@@ -3,7 +3,10 @@
 //! The tests and benchmarks build pipelines from it, so that the right verdict is known by construction;
 //! with `--truth FILE` it also writes down, as JSON, where its own time went.
 //! Computing is measured in CPU time of the thread, so a busy machine does not change the work done.
-#![allow(clippy::print_stderr, reason = "a program of the tests reports its own failures")]
+#![allow(
+    clippy::print_stderr,
+    reason = "a program of the tests reports its own failures"
+)]
 
 use std::fs::File;
 use std::io;
@@ -25,7 +28,10 @@ use serde::Serialize;
 const PAGE_BYTES: usize = 4096; // O_DIRECT wants buffers aligned to it, and a pipe that is ready takes one page
 
 #[derive(Clone, Debug, Parser)]
-#[allow(clippy::struct_excessive_bools, reason = "each flag is one independent property of the stage")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each flag is one independent property of the stage"
+)]
 struct Args {
     /// Label by which a test finds this stage in a record.
     #[arg(long, default_value = "")]
@@ -113,7 +119,10 @@ struct Truth {
 enum Readiness {
     Blocking,
     Poll,
-    Epoll { input: Option<OwnedFd>, output: Option<OwnedFd> },
+    Epoll {
+        input: Option<OwnedFd>,
+        output: Option<OwnedFd>,
+    },
 }
 
 /// What all threads of the stage share.
@@ -138,7 +147,9 @@ fn main() -> ExitCode {
     let args = Args::parse();
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.raw_os_error() == Some(Errno::PIPE.raw_os_error()) => ExitCode::from(141),
+        Err(error) if error.raw_os_error() == Some(Errno::PIPE.raw_os_error()) => {
+            ExitCode::from(141)
+        }
         Err(error) => {
             eprintln!("fullbore-fixture: {}: {error}", args.name);
             ExitCode::from(2)
@@ -163,7 +174,9 @@ fn run(args: &Args) -> io::Result<()> {
         .collect();
     let (mut truth, mut result) = Worker::new(Arc::clone(&shared))?.work()?;
     for thread in threads {
-        let (other, ended) = thread.join().map_err(|_| io::Error::other("a thread panicked"))??;
+        let (other, ended) = thread
+            .join()
+            .map_err(|_| io::Error::other("a thread panicked"))??;
         truth.add(&other);
         result = result.and(ended);
     }
@@ -271,12 +284,17 @@ impl Worker {
     fn take(&self, wanted: usize) -> usize {
         let wanted = wanted as u64;
         let left = &self.shared.left_bytes;
-        let before = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(wanted)));
+        let before = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            Some(left.saturating_sub(wanted))
+        });
         usize::try_from(before.unwrap_or(0).min(wanted)).unwrap_or(0)
     }
 
     fn is_in_time(&self) -> bool {
-        self.shared.args.seconds.is_none_or(|limit| self.shared.started.elapsed().as_secs_f64() < limit)
+        self.shared
+            .args
+            .seconds
+            .is_none_or(|limit| self.shared.started.elapsed().as_secs_f64() < limit)
     }
 
     fn compute_and_sleep(&mut self) -> io::Result<()> {
@@ -306,7 +324,9 @@ impl Worker {
 
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let shared = Arc::clone(&self.shared);
-        let Some(input) = &shared.input else { return Ok(0) };
+        let Some(input) = &shared.input else {
+            return Ok(0);
+        };
         let (wall, cpu) = (Instant::now(), cpu_time(ClockId::ThreadCPUTime));
         self.readiness.wait_for_input(input.as_fd())?;
         let count = again(|| rustix::io::read(input, &mut *buffer))?;
@@ -318,12 +338,18 @@ impl Worker {
 
     fn write(&mut self, mut data: &[u8]) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
-        let Some(output) = &shared.output else { return Ok(()) };
+        let Some(output) = &shared.output else {
+            return Ok(());
+        };
         while !data.is_empty() {
             let (wall, cpu) = (Instant::now(), cpu_time(ClockId::ThreadCPUTime));
             self.readiness.wait_for_output(output.as_fd())?;
             // A pipe that is ready takes a page without blocking, and no more than that is certain.
-            let most = if matches!(self.readiness, Readiness::Blocking) { data.len() } else { PAGE_BYTES.min(data.len()) };
+            let most = if matches!(self.readiness, Readiness::Blocking) {
+                data.len()
+            } else {
+                PAGE_BYTES.min(data.len())
+            };
             let count = again(|| rustix::io::write(output, &data[..most]))?;
             self.truth.write_wait_ns += waited(wall, cpu);
             self.truth.write_calls += 1;
@@ -372,8 +398,16 @@ fn open_input(args: &Args) -> io::Result<Option<OwnedFd>> {
     let Some(path) = &args.source else {
         return rustix::stdio::stdin().try_clone_to_owned().map(Some);
     };
-    let direct = if args.direct { OFlags::DIRECT } else { OFlags::empty() };
-    Ok(Some(rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | direct, Mode::empty())?))
+    let direct = if args.direct {
+        OFlags::DIRECT
+    } else {
+        OFlags::empty()
+    };
+    Ok(Some(rustix::fs::open(
+        path,
+        OFlags::RDONLY | OFlags::CLOEXEC | direct,
+        Mode::empty(),
+    )?))
 }
 
 fn open_output(args: &Args) -> io::Result<Option<OwnedFd>> {
@@ -400,7 +434,10 @@ fn wait_by_poll(fd: BorrowedFd<'_>, events: PollFlags) -> io::Result<()> {
 
 fn wait_by_epoll(set: Option<&OwnedFd>) -> io::Result<()> {
     let Some(set) = set else { return Ok(()) };
-    let mut events = [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }];
+    let mut events = [epoll::Event {
+        flags: epoll::EventFlags::empty(),
+        data: epoll::EventData::new_u64(0),
+    }];
     again(|| epoll::wait(set, &mut events[..], None))?;
     Ok(())
 }
@@ -435,12 +472,18 @@ fn cpu_time(clock: ClockId) -> Duration {
 }
 
 fn waited(wall: Instant, cpu: Duration) -> u64 {
-    nanoseconds(wall.elapsed().saturating_sub(cpu_time(ClockId::ThreadCPUTime).saturating_sub(cpu)))
+    nanoseconds(
+        wall.elapsed()
+            .saturating_sub(cpu_time(ClockId::ThreadCPUTime).saturating_sub(cpu)),
+    )
 }
 
 fn runnable_ns() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0)
+    text.split_whitespace()
+        .nth(1)
+        .and_then(|field| field.parse().ok())
+        .unwrap_or(0)
 }
 
 fn nanoseconds(time: Duration) -> u64 {

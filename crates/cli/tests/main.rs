@@ -2,11 +2,16 @@
 //!
 //! `FULLBORE_BIN` tests another build of the binary, `FULLBORE_REPEAT` runs the transparency table several times,
 //! `FULLBORE_CI=1` turns a test that would be skipped into one that fails.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test reports by panicking and printing")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test reports by panicking and printing"
+)]
 
 #[macro_use]
 mod require;
 mod cases;
+mod gate;
 mod processes;
 mod sandbox;
 mod terminal;

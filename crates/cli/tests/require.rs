@@ -19,6 +19,9 @@ macro_rules! require_programs {
 
 /// Says why a test is skipped; fails when nothing may be skipped.
 pub(crate) fn skipped(why: &str) {
-    assert!(std::env::var_os("FULLBORE_CI").is_none(), "skipped: {why} (FULLBORE_CI is set, so this is a failure)");
+    assert!(
+        std::env::var_os("FULLBORE_CI").is_none(),
+        "skipped: {why} (FULLBORE_CI is set, so this is a failure)"
+    );
     eprintln!("skipped: {why}");
 }

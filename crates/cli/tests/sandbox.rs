@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::gate::Pass;
 use fullbore_pipeline::record::{PipeRecord, RunRecord, StageRecord};
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -23,6 +24,7 @@ pub(crate) const MARK: &str = "FULLBORE_TEST_MARK";
 pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
     mark: String,
+    _pass: Pass,
 }
 
 /// What a finished run left.
@@ -31,14 +33,25 @@ pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
-    pub(crate) elapsed: Duration,
 }
 
 impl Sandbox {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let mark = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        Self { dir: tempfile::Builder::new().prefix("fullbore-test-").tempdir().unwrap(), mark }
+        let mark = format!(
+            "{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let dir = tempfile::Builder::new()
+            .prefix("fullbore-test-")
+            .tempdir()
+            .unwrap();
+        Self {
+            dir,
+            mark,
+            _pass: Pass::side_by_side(),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -59,8 +72,14 @@ impl Sandbox {
     /// The same in the process group of the test, for programs that make a session of their own.
     pub(crate) fn command_in_our_group(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(self.dir.path()).env(MARK, &self.mark).stdin(Stdio::null());
-        command.env("TERM", "dumb").env("LC_ALL", "C").env_remove("NO_COLOR");
+        command
+            .current_dir(self.dir.path())
+            .env(MARK, &self.mark)
+            .stdin(Stdio::null());
+        command
+            .env("TERM", "dumb")
+            .env("LC_ALL", "C")
+            .env_remove("NO_COLOR");
         command
     }
 
@@ -84,14 +103,22 @@ impl Sandbox {
     /// `fullbore run -q --report …` on the line.
     pub(crate) fn reporting(&self, options: &[&str], line: &str) -> Command {
         let mut command = self.command(fullbore());
-        command.args(["run", "-q", "--report"]).arg(self.path("report.json")).args(options).arg(with_fixture(line));
+        command
+            .args(["run", "-q", "--report"])
+            .arg(self.path("report.json"))
+            .args(options)
+            .arg(with_fixture(line));
         command
     }
 
     /// Runs a command made by [`Self::reporting`] and reads its record.
     pub(crate) fn record_of(&self, command: Command) -> RunRecord {
         let ended = finish(command);
-        assert!(self.path("report.json").exists(), "no report; stderr: {}", ended.stderr);
+        assert!(
+            self.path("report.json").exists(),
+            "no report; stderr: {}",
+            ended.stderr
+        );
         self.read_record()
     }
 
@@ -115,8 +142,15 @@ impl Sandbox {
             .map(|entry| {
                 let entry = entry.unwrap();
                 let is_file = entry.file_type().unwrap().is_file();
-                let contents = if is_file { fs::read(entry.path()).unwrap_or_default() } else { Vec::new() };
-                (entry.file_name().to_string_lossy().into_owned(), digest(&contents))
+                let contents = if is_file {
+                    fs::read(entry.path()).unwrap_or_default()
+                } else {
+                    Vec::new()
+                };
+                (
+                    entry.file_name().to_string_lossy().into_owned(),
+                    digest(&contents),
+                )
             })
             .collect();
         files.sort();
@@ -134,7 +168,10 @@ impl Drop for Sandbox {
 
 /// The binary under test.
 pub(crate) fn fullbore() -> PathBuf {
-    std::env::var_os("FULLBORE_BIN").map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_fullbore")), PathBuf::from)
+    std::env::var_os("FULLBORE_BIN").map_or_else(
+        || PathBuf::from(env!("CARGO_BIN_EXE_fullbore")),
+        PathBuf::from,
+    )
 }
 
 /// The stage of known behaviour, built once for each run of the tests.
@@ -143,30 +180,51 @@ pub(crate) fn fixture() -> &'static Path {
     FIXTURE.get_or_init(|| {
         let profile_dir = Path::new(env!("CARGO_BIN_EXE_fullbore")).parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "fullbore", "--example", "fullbore-fixture"]);
+        build.args([
+            "build",
+            "--quiet",
+            "--package",
+            "fullbore",
+            "--example",
+            "fullbore-fixture",
+        ]);
         if profile_dir.ends_with("release") {
             build.arg("--release");
         }
-        assert!(build.status().unwrap().success(), "the fixture does not build");
+        assert!(
+            build.status().unwrap().success(),
+            "the fixture does not build"
+        );
         profile_dir.join("examples/fullbore-fixture")
     })
 }
 
 /// The line with `{stage}` replaced by the path of the fixture.
 pub(crate) fn with_fixture(line: &str) -> String {
-    if line.contains("{stage}") { line.replace("{stage}", fixture().to_str().unwrap()) } else { line.to_owned() }
+    if line.contains("{stage}") {
+        line.replace("{stage}", fixture().to_str().unwrap())
+    } else {
+        line.to_owned()
+    }
 }
 
 /// Runs to the end, or kills the whole group and fails.
 pub(crate) fn finish(mut command: Command) -> Ended {
     let started = Instant::now();
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let stdout = collect(child.stdout.take().unwrap());
     let stderr = collect(child.stderr.take().unwrap());
     let status = wait_or_kill(&mut child, &format!("{command:?}"));
-    let elapsed = started.elapsed();
     let (stdout, stderr) = (stdout.join().unwrap(), stderr.join().unwrap());
-    Ended { status, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned(), elapsed }
+    Ended {
+        status,
+        stdout,
+        stderr: String::from_utf8_lossy(&stderr).into_owned(),
+    }
 }
 
 /// Waits for the end of a child that leads its own group.
@@ -216,12 +274,18 @@ pub(crate) fn is_installed(program: &str) -> bool {
 
 /// FNV-1a: enough to tell two outputs apart without keeping them.
 pub(crate) fn digest(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3))
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3)
+    })
 }
 
 /// The stage whose command contains the label.
 pub(crate) fn stage<'a>(record: &'a RunRecord, label: &str) -> &'a StageRecord {
-    let commands: Vec<_> = record.stages.iter().map(|stage| stage.command.as_str()).collect();
+    let commands: Vec<_> = record
+        .stages
+        .iter()
+        .map(|stage| stage.command.as_str())
+        .collect();
     record
         .stages
         .iter()
@@ -230,13 +294,22 @@ pub(crate) fn stage<'a>(record: &'a RunRecord, label: &str) -> &'a StageRecord {
 }
 
 /// The pipe from one stage to another.
-pub(crate) fn pipe_between<'a>(record: &'a RunRecord, writer: &str, reader: &str) -> &'a PipeRecord {
+pub(crate) fn pipe_between<'a>(
+    record: &'a RunRecord,
+    writer: &str,
+    reader: &str,
+) -> &'a PipeRecord {
     let (from, to) = (stage(record, writer).stage, stage(record, reader).stage);
     record
         .pipes
         .iter()
         .find(|pipe| pipe.writers.contains(&from) && pipe.readers.contains(&to))
-        .unwrap_or_else(|| panic!("no pipe from '{writer}' to '{reader}' in {:#?}", record.pipes))
+        .unwrap_or_else(|| {
+            panic!(
+                "no pipe from '{writer}' to '{reader}' in {:#?}",
+                record.pipes
+            )
+        })
 }
 
 fn collect(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {

@@ -51,7 +51,10 @@ pub(crate) enum Judgement {
 impl Known {
     /// Programs that are needed and not installed.
     pub(crate) fn missing(&self) -> Option<&'static str> {
-        self.needs.iter().copied().find(|program| !is_installed(program))
+        self.needs
+            .iter()
+            .copied()
+            .find(|program| !is_installed(program))
     }
 
     /// Runs the pipeline once and judges what is said about it.
@@ -75,7 +78,10 @@ impl Known {
             }
             Outside::Writer(line) => {
                 let (reader, writer) = std::io::pipe().expect("a pipe");
-                let mut feeder = outside(&place, line).stdout(writer).spawn().expect("it starts");
+                let mut feeder = outside(&place, line)
+                    .stdout(writer)
+                    .spawn()
+                    .expect("it starts");
                 let mut command = place.reporting(&options, &self.line);
                 command.stdin(reader);
                 let record = place.record_of_silent(command);
@@ -85,7 +91,10 @@ impl Known {
             }
             Outside::Reader(line) => {
                 let (reader, writer) = std::io::pipe().expect("a pipe");
-                let mut drain = outside(&place, line).stdin(reader).spawn().expect("it starts");
+                let mut drain = outside(&place, line)
+                    .stdin(reader)
+                    .spawn()
+                    .expect("it starts");
                 let mut command = place.reporting(&options, &self.line);
                 command.stdout(writer);
                 let mut child = command.spawn().expect("it starts");
@@ -96,7 +105,9 @@ impl Known {
             }
             Outside::Server => {
                 let port = serve_slowly();
-                place.record_of_silent(place.reporting(&options, &self.line.replace("{port}", &port.to_string())))
+                place.record_of_silent(
+                    place.reporting(&options, &self.line.replace("{port}", &port.to_string())),
+                )
             }
         };
         self.verdict(&record)
@@ -107,19 +118,33 @@ impl Known {
             return Judgement::Wrong(format!("no finding; {}", shares(record)));
         };
         let command = command_of(record, first);
-        let is_known_stage = self.stages.is_empty() || self.stages.iter().any(|text| command.contains(text));
-        let said = format!("{:?} of '{command}': {}; {}", first.kind, first.message, shares(record));
-        if first.kind == FindingKind::Bottleneck && !(is_known_stage && self.kinds.contains(&FindingKind::Bottleneck)) {
+        let is_known_stage =
+            self.stages.is_empty() || self.stages.iter().any(|text| command.contains(text));
+        let said = format!(
+            "{:?} of '{command}': {}; {}",
+            first.kind,
+            first.message,
+            shares(record)
+        );
+        if first.kind == FindingKind::Bottleneck
+            && !(is_known_stage && self.kinds.contains(&FindingKind::Bottleneck))
+        {
             return Judgement::WrongBottleneck(said);
         }
         if !is_known_stage || !self.kinds.contains(&first.kind) {
             return Judgement::Wrong(said);
         }
         if let Some((kind, text)) = self.also
-            && !record.findings.iter().any(|found| found.kind == kind && command_of(record, found).contains(text))
+            && !record
+                .findings
+                .iter()
+                .any(|found| found.kind == kind && command_of(record, found).contains(text))
         {
             let kinds: Vec<_> = record.findings.iter().map(|found| found.kind).collect();
-            return Judgement::Wrong(format!("no {kind:?} of '{text}' among {kinds:?}; {}", shares(record)));
+            return Judgement::Wrong(format!(
+                "no {kind:?} of '{text}' among {kinds:?}; {}",
+                shares(record)
+            ));
         }
         Judgement::Right
     }
@@ -151,13 +176,19 @@ impl Known {
 }
 
 fn command_of<'a>(record: &'a RunRecord, finding: &Finding) -> &'a str {
-    let stage = record.stages.iter().find(|stage| Some(stage.stage) == finding.stage);
+    let stage = record
+        .stages
+        .iter()
+        .find(|stage| Some(stage.stage) == finding.stage);
     stage.map_or("", |stage| stage.command.as_str())
 }
 
 fn shares(record: &RunRecord) -> String {
     let stages = record.stages.iter().take(12).map(|stage| {
-        let name = stage.command.rsplit_once("--name ").map_or(stage.command.as_str(), |(_, rest)| rest);
+        let name = stage
+            .command
+            .rsplit_once("--name ")
+            .map_or(stage.command.as_str(), |(_, rest)| rest);
         format!(
             "[{} run {:.0} runnable {:.0} in {:.0} out {:.0} other {:.0}]",
             name.chars().take(16).collect::<String>(),
@@ -173,7 +204,9 @@ fn shares(record: &RunRecord) -> String {
 
 fn outside(place: &Sandbox, line: &str) -> Command {
     let mut command = place.command("sh");
-    command.args(["-c", &format!("exec {}", with_fixture(line))]).stdout(Stdio::null());
+    command
+        .args(["-c", &format!("exec {}", with_fixture(line))])
+        .stdout(Stdio::null());
     command
 }
 
@@ -182,7 +215,9 @@ fn serve_slowly() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port on the loopback interface");
     let port = listener.local_addr().expect("it is bound").port();
     std::thread::spawn(move || {
-        let Ok((mut peer, _)) = listener.accept() else { return };
+        let Ok((mut peer, _)) = listener.accept() else {
+            return;
+        };
         let started = Instant::now();
         while started.elapsed() < Duration::from_secs(2) && peer.write_all(&[7; 64 << 10]).is_ok() {
             std::thread::sleep(Duration::from_millis(20)); // the pace of the network
@@ -191,7 +226,12 @@ fn serve_slowly() -> u16 {
     port
 }
 
-fn known(name: &'static str, kinds: &'static [FindingKind], stages: &'static [&'static str], line: &str) -> Known {
+fn known(
+    name: &'static str,
+    kinds: &'static [FindingKind],
+    stages: &'static [&'static str],
+    line: &str,
+) -> Known {
     Known {
         name,
         line: line.to_owned(),
@@ -227,10 +267,17 @@ pub(crate) const FAST: &[&str] = &[
 
 /// The whole table.
 pub(crate) fn all() -> Vec<Known> {
-    [one_slow_stage(), two_slow_stages(), ways_to_wait(), outside_and_devices(), mishaps(), real_programs()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        one_slow_stage(),
+        two_slow_stages(),
+        ways_to_wait(),
+        outside_and_devices(),
+        mishaps(),
+        real_programs(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn one_slow_stage() -> Vec<Known> {
@@ -258,12 +305,30 @@ fn two_slow_stages() -> Vec<Known> {
     let bursty = "{stage} --name producer --no-read --total 48M --burst 1M --compute-us 1200 | \
                   {stage} --name consumer --no-write --compute-us 1200";
     vec![
-        known("two_equally_slow", &[Bottleneck, TakingTurns], &["--name slow", ""], "{stage} --name slow --no-read --total 64M --compute-us 2000 | {stage} --name slow --no-write --compute-us 2000"),
-        slow("two_slow_one_slower", "{stage} --no-read --total 64M --compute-us 1300 | {stage} --name slow --no-write --compute-us 2000"),
-        slow("two_slow_the_first_slower", "{stage} --name slow --no-read --total 64M --compute-us 2000 | {stage} --no-write --compute-us 1300"),
+        known(
+            "two_equally_slow",
+            &[Bottleneck, TakingTurns],
+            &["--name slow", ""],
+            "{stage} --name slow --no-read --total 64M --compute-us 2000 | {stage} --name slow --no-write --compute-us 2000",
+        ),
+        slow(
+            "two_slow_one_slower",
+            "{stage} --no-read --total 64M --compute-us 1300 | {stage} --name slow --no-write --compute-us 2000",
+        ),
+        slow(
+            "two_slow_the_first_slower",
+            "{stage} --name slow --no-read --total 64M --compute-us 2000 | {stage} --no-write --compute-us 1300",
+        ),
         known("bursty_producer_untuned", &[TakingTurns], &[], bursty).with(&["--no-tune"]),
         known("bursty_producer", &[Bottleneck, TakingTurns], &[], bursty),
-        known("more_stages_than_cpus", &[CpuStarved], &[], &format!("{{stage}} --name crowd --no-read --total 24M --compute-us 2000 | {crowd} >/dev/null")),
+        known(
+            "more_stages_than_cpus",
+            &[CpuStarved],
+            &[],
+            &format!(
+                "{{stage}} --name crowd --no-read --total 24M --compute-us 2000 | {crowd} >/dev/null"
+            ),
+        ),
     ]
 }
 
@@ -287,16 +352,43 @@ fn ways_to_wait() -> Vec<Known> {
 fn outside_and_devices() -> Vec<Known> {
     use FindingKind::{SinkBound, SourceBound};
     vec![
-        known("disk_bound_source", &[SourceBound], &["--name disk"], "{stage} --name disk --source file --direct --read-block 16K | {stage} --no-write")
-            .after("{stage} --no-read --total 128M >file; sync file"),
-        known("synced_file", &[SinkBound], &["--name disk"], "{stage} --no-read --seconds 2 | {stage} --name disk --sink file --fsync"),
-        known("slow_outside_reader", &[SinkBound], &[], "{stage} --no-read --total 24M | cat")
-            .beside(Outside::Reader("{stage} --no-write --sleep-us 5000")),
-        known("slow_outside_writer", &[SourceBound], &[], "cat | {stage} --no-write")
-            .beside(Outside::Writer("{stage} --no-read --total 24M --sleep-us 5000")),
-        known("network_source", &[SourceBound], &["cat"], "cat </dev/tcp/127.0.0.1/{port} | {stage} --no-write")
-            .needing(&["bash"])
-            .beside(Outside::Server),
+        known(
+            "disk_bound_source",
+            &[SourceBound],
+            &["--name disk"],
+            "{stage} --name disk --source file --direct --read-block 16K | {stage} --no-write",
+        )
+        .after("{stage} --no-read --total 128M >file; sync file"),
+        known(
+            "synced_file",
+            &[SinkBound],
+            &["--name disk"],
+            "{stage} --no-read --seconds 2 | {stage} --name disk --sink file --fsync",
+        ),
+        known(
+            "slow_outside_reader",
+            &[SinkBound],
+            &[],
+            "{stage} --no-read --total 24M | cat",
+        )
+        .beside(Outside::Reader("{stage} --no-write --sleep-us 5000")),
+        known(
+            "slow_outside_writer",
+            &[SourceBound],
+            &[],
+            "cat | {stage} --no-write",
+        )
+        .beside(Outside::Writer(
+            "{stage} --no-read --total 24M --sleep-us 5000",
+        )),
+        known(
+            "network_source",
+            &[SourceBound],
+            &["cat"],
+            "cat </dev/tcp/127.0.0.1/{port} | {stage} --no-write",
+        )
+        .needing(&["bash"])
+        .beside(Outside::Server),
     ]
 }
 
@@ -306,7 +398,12 @@ fn mishaps() -> Vec<Known> {
         timeout 3 sh -c 'exec 3>a 4>b; head -c 1000000 /dev/zero >&3; echo end >&4' & \
         timeout 3 sh -c 'exec 5<a 6<b; cat <&6; cat <&5' >/dev/null & wait";
     vec![
-        known("leaked_write_end", &[LeakedEnd], &[], "{ sleep 3 & echo x; } | cat"),
+        known(
+            "leaked_write_end",
+            &[LeakedEnd],
+            &[],
+            "{ sleep 3 & echo x; } | cat",
+        ),
         known("deadlock_through_two_fifos", &[Deadlock], &[], deadlock),
     ]
 }
@@ -315,8 +412,16 @@ fn real_programs() -> Vec<Known> {
     let real = |name, stages, line| known(name, &[FindingKind::Bottleneck], stages, line);
     vec![
         real("gzip", &["gzip"], "seq 1 4000000 | gzip -9 | wc -c").needing(&["gzip"]),
-        real("sort", &["sort"], "seq 4000000 -1 1 | LC_ALL=C sort --parallel=1 | tail -n 1"),
+        real(
+            "sort",
+            &["sort"],
+            "seq 4000000 -1 1 | LC_ALL=C sort --parallel=1 | tail -n 1",
+        ),
         real("xz", &["xz"], "seq 1 1000000 | xz -6 -T1 | wc -c").needing(&["xz"]),
-        real("sed", &["sed"], "yes 'some words to look through' | head -n 3000000 | sed 's/w[a-z]*s/W/; s/t.*k/K/' | wc -c"),
+        real(
+            "sed",
+            &["sed"],
+            "yes 'some words to look through' | head -n 3000000 | sed 's/w[a-z]*s/W/; s/t.*k/K/' | wc -c",
+        ),
     ]
 }
