@@ -210,7 +210,6 @@ pub(crate) fn with_fixture(line: &str) -> String {
 
 /// Runs to the end, or kills the whole group and fails.
 pub(crate) fn finish(mut command: Command) -> Ended {
-    let started = Instant::now();
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
