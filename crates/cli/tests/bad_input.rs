@@ -374,19 +374,39 @@ fn a_stage_of_another_user_is_a_marked_gap() {
 fn calls_that_are_forbidden_change_nothing() {
     require_programs!("strace");
     let line = "seq 300000 | sort -n | tail -1; exit 3";
-    for call in ["pidfd_open", "pidfd_send_signal", "sched_getaffinity", "fcntl", "prctl", "getrusage", "sysinfo"] {
+    for call in [
+        "pidfd_open",
+        "pidfd_send_signal",
+        "sched_getaffinity",
+        "fcntl",
+        "prctl",
+        "getrusage",
+        "sysinfo",
+    ] {
         for error in ["EPERM", "ENOSYS"] {
             let inject = format!("inject={call}:error={error}");
             let under_strace = |words: &[&str]| {
                 // Without -f: the calls of fullbore fail, not those of the stages.
                 let mut command = Sandbox::new().command("strace");
-                command.current_dir("/").args(["-qq", "-o", "/dev/null", "-e", &inject]).args(words);
+                command
+                    .current_dir("/")
+                    .args(["-qq", "-o", "/dev/null", "-e", &inject])
+                    .args(words);
                 finish(command)
             };
             let ended = under_strace(&[&program(), "run", "-q", line]);
-            assert_eq!(status_text(ended.status), "exit 3", "{call} {error}: {}", ended.stderr);
+            assert_eq!(
+                status_text(ended.status),
+                "exit 3",
+                "{call} {error}: {}",
+                ended.stderr
+            );
             assert_eq!(ended.stdout, b"300000\n", "{call} {error}");
-            assert!(!ended.stderr.contains("panicked"), "{call} {error}: {}", ended.stderr);
+            assert!(
+                !ended.stderr.contains("panicked"),
+                "{call} {error}: {}",
+                ended.stderr
+            );
         }
     }
 }

@@ -33,7 +33,12 @@ struct Truth {
 impl Deviation {
     /// What it is about, in words.
     pub(crate) fn text(&self) -> String {
-        let Self { stage, share, reported_percent, true_percent } = self;
+        let Self {
+            stage,
+            share,
+            reported_percent,
+            true_percent,
+        } = self;
         format!("{stage}: {share} {reported_percent:.1} % reported, {true_percent:.1} % true")
     }
 
