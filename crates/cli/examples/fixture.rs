@@ -87,6 +87,9 @@ struct Args {
     /// Push each block of the sink to the disk.
     #[arg(long)]
     fsync: bool,
+    /// For each block, append a page to this file and push it to the disk.
+    #[arg(long)]
+    journal: Option<PathBuf>,
     /// Keep stdin and stdout open this long after the last byte.
     #[arg(long, default_value_t = 0)]
     hold_ms: u64,
@@ -130,6 +133,7 @@ struct Shared {
     args: Args,
     input: Option<OwnedFd>,
     output: Option<OwnedFd>,
+    journal: Option<File>,
     left_bytes: AtomicU64,
     started: Instant,
 }
@@ -162,6 +166,7 @@ fn run(args: &Args) -> io::Result<()> {
     let shared = Arc::new(Shared {
         input: open_input(args)?,
         output: open_output(args)?,
+        journal: args.journal.as_ref().map(File::create).transpose()?,
         left_bytes: AtomicU64::new(args.total.map_or(u64::MAX, |total| total.0)),
         args: args.clone(),
         started,
@@ -313,6 +318,10 @@ impl Worker {
             let start = Instant::now();
             std::thread::sleep(Duration::from_micros(sleep_us));
             self.truth.sleeping_ns += nanoseconds(start.elapsed());
+        }
+        if let Some(journal) = &self.shared.journal {
+            rustix::io::write(journal, &[7; PAGE_BYTES])?;
+            rustix::fs::fdatasync(journal)?;
         }
         if self.shared.args.fsync
             && let Some(output) = &self.shared.output
