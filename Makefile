@@ -1,0 +1,55 @@
+# make help says what there is.
+PREFIX ?= /usr/local
+DESTDIR ?=
+CARGO ?= cargo
+TARGET ?= $(or $(CARGO_TARGET_DIR),target)
+FULLBORE = $(TARGET)/release/fullbore
+OUT ?= out
+
+.PHONY: build demo test test-tools bench lint install uninstall clean help
+
+build: ## build the release binary (the default)
+	$(CARGO) build --release --package fullbore
+
+demo: build ## count words in some hundreds of MB of real sources, and report
+	scripts/demo $(FULLBORE) $(OUT)
+
+test: test-tools ## install what the tests need, and run all tests
+	$(CARGO) test --workspace --release
+
+test-tools:
+	scripts/install-test-tools
+
+bench: test-tools ## measure every claim and write docs/claims.md (half an hour)
+	$(CARGO) build --release --package fullbore --bins --examples
+	$(CARGO) bench --package fullbore --bench claims -- $(CLAIMS)
+
+lint: ## check format, lints and documentation; warnings are errors
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+
+install: build ## install binary, manual page and completions under PREFIX
+	install -D -m 755 $(FULLBORE) $(DESTDIR)$(PREFIX)/bin/fullbore
+	mkdir -p $(TARGET)/install
+	$(FULLBORE) man > $(TARGET)/install/fullbore.1
+	$(FULLBORE) completions bash > $(TARGET)/install/fullbore.bash
+	$(FULLBORE) completions zsh > $(TARGET)/install/_fullbore
+	$(FULLBORE) completions fish > $(TARGET)/install/fullbore.fish
+	install -D -m 644 $(TARGET)/install/fullbore.1 $(DESTDIR)$(PREFIX)/share/man/man1/fullbore.1
+	install -D -m 644 $(TARGET)/install/fullbore.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/fullbore
+	install -D -m 644 $(TARGET)/install/_fullbore $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_fullbore
+	install -D -m 644 $(TARGET)/install/fullbore.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/fullbore.fish
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/fullbore $(DESTDIR)$(PREFIX)/share/man/man1/fullbore.1
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/fullbore
+	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_fullbore
+	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/fullbore.fish
+
+clean: ## remove everything that was built
+	$(CARGO) clean
+	rm -rf $(OUT)
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18

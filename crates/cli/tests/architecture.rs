@@ -1,0 +1,196 @@
+//! The crates depend on each other as the design says, and unsafe code stays behind its fences.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Who may depend on whom: the arrows of the design, and nothing else.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("measure", &[]),
+    ("codec", &[]),
+    ("pipe", &["measure"]),
+    ("proc", &["measure"]),
+    ("feed", &["codec", "pipe", "measure"]),
+    ("pipeline", &["pipe", "proc", "measure"]),
+    (
+        "lab",
+        &["pipeline", "feed", "codec", "pipe", "proc", "measure"],
+    ),
+    ("report", &["pipeline", "lab", "measure"]),
+    ("dash", &["pipeline", "measure"]),
+    (
+        "cli",
+        &[
+            "measure", "codec", "pipe", "proc", "feed", "pipeline", "lab", "report", "dash",
+        ],
+    ),
+];
+
+/// The only files with unsafe code, from the folder of crates; a `*` stands for any part of a name.
+const FENCES: &[&str] = &[
+    "pipe/src/pages.rs",
+    "pipe/src/writer.rs",
+    "codec/src/kernel.rs",
+    "codec/src/*avx*.rs",
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+fn short(name: &str) -> &str {
+    if name == "fullbore" {
+        "cli"
+    } else {
+        name.strip_prefix("fullbore-").unwrap_or(name)
+    }
+}
+
+#[test]
+fn the_crates_depend_on_each_other_as_the_table_says() {
+    let mut command = Command::new(env!("CARGO"));
+    command
+        .args(["metadata", "--no-deps", "--offline", "--format-version=1"])
+        .current_dir(crates());
+    let metadata: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let ours: BTreeSet<&str> = packages
+        .iter()
+        .map(|package| package["name"].as_str().unwrap())
+        .collect();
+    assert!(
+        ours.contains("fullbore") && ours.contains("fullbore-measure"),
+        "{ours:?}"
+    );
+    for package in packages {
+        let name = package["name"].as_str().unwrap();
+        let row = ARROWS.iter().find(|(from, _)| *from == short(name));
+        let (_, allowed) = row.unwrap_or_else(|| panic!("{name} is not in the table"));
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let to = dependency["name"].as_str().unwrap();
+            let is_for_tests = dependency["kind"] == "dev";
+            assert!(
+                !ours.contains(to) || allowed.contains(&short(to)) || is_for_tests,
+                "{name} must not depend on {to}"
+            );
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stays_behind_its_fences() {
+    let mut sources = Vec::new();
+    collect_sources(&crates(), &mut sources);
+    assert!(
+        sources.len() >= 10,
+        "the sources are not where they are looked for: {sources:?}"
+    );
+    let outside: Vec<_> = sources
+        .iter()
+        .filter(|path| has_word(&code_of(&fs::read_to_string(path).unwrap()), "unsafe"))
+        .filter(|path| !is_fenced(path.strip_prefix(crates()).unwrap()))
+        .collect();
+    assert!(outside.is_empty(), "unsafe code in {outside:?}");
+}
+
+#[test]
+fn every_crate_forbids_or_denies_unsafe_code() {
+    let manifest = fs::read_to_string(crates().parent().unwrap().join("Cargo.toml")).unwrap();
+    assert!(manifest.contains("unsafe_code = \"deny\""));
+    for folder in fs::read_dir(crates()).unwrap() {
+        let manifest = folder.unwrap().path().join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).unwrap();
+        assert!(
+            text.contains("[lints]\nworkspace = true"),
+            "{} does not take the lints",
+            manifest.display()
+        );
+    }
+}
+
+#[test]
+fn the_search_for_unsafe_code_finds_it() {
+    let source = "// unsafe in a comment\n#![deny(unsafe_code)]\nlet a = \"unsafe \\\" text\"; /* unsafe */ let b = '\"';";
+    assert!(!has_word(&code_of(source), "unsafe"));
+    assert!(has_word(
+        &code_of(&format!("{source}\nunsafe {{ call() }}")),
+        "unsafe"
+    ));
+    assert!(
+        is_fenced(Path::new("codec/src/morse/avx2.rs"))
+            && !is_fenced(Path::new("pipe/src/foreign.rs"))
+    );
+}
+
+fn collect_sources(folder: &Path, sources: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect_sources(&path, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            sources.push(path);
+        }
+    }
+}
+
+fn is_fenced(path: &Path) -> bool {
+    let path = path.to_str().unwrap();
+    FENCES.iter().any(|fence| {
+        let mut parts = fence.split('*');
+        let rest = path.strip_prefix(parts.next().unwrap_or_default());
+        let end = parts.try_fold(rest, |rest, part| {
+            let rest = rest?;
+            Some(if part.is_empty() {
+                Some(rest)
+            } else {
+                Some(&rest[rest.rfind(part)? + part.len()..])
+            })
+        });
+        end.flatten() == Some("")
+    })
+}
+
+/// The source without comments and text.
+fn code_of(source: &str) -> String {
+    let mut code = String::new();
+    let mut rest = source;
+    while let Some(character) = rest.chars().next() {
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if rest.starts_with("'\"'") {
+            3
+        } else if character == '"' {
+            1 + length_of_text(&rest[1..])
+        } else {
+            code.push(character);
+            character.len_utf8()
+        };
+        rest = &rest[skipped..];
+    }
+    code
+}
+
+fn length_of_text(text: &str) -> usize {
+    let mut escaped = false;
+    for (index, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' if !escaped => return index + 1,
+            b'\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    text.len()
+}
+
+fn has_word(code: &str, word: &str) -> bool {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|found| found == word)
+}

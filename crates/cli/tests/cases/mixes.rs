@@ -1,0 +1,124 @@
+//! Pipelines of stages that write down where their own time went, and how far a record is from that.
+
+use serde::Deserialize;
+
+use crate::sandbox::{Sandbox, stage, with_fixture};
+
+/// A pipeline whose stages know the truth; `{time}` is how long it runs, `{truth}` where a stage writes it.
+pub(crate) struct Mix {
+    pub(crate) name: &'static str,
+    line: &'static str,
+    stages: &'static [&'static str],
+}
+
+/// A share as reported and as the stage itself measured it.
+#[derive(Clone, Debug)]
+pub(crate) struct Deviation {
+    stage: &'static str,
+    share: &'static str,
+    reported_percent: f64,
+    true_percent: f64,
+}
+
+/// The part of a stage's own account that is compared.
+#[derive(Debug, Deserialize)]
+struct Truth {
+    life_ns: f64,
+    cpu_ns: f64,
+    sleeping_ns: f64,
+    read_wait_ns: f64,
+    write_wait_ns: f64,
+}
+
+impl Deviation {
+    /// What it is about, in words.
+    pub(crate) fn text(&self) -> String {
+        let Self {
+            stage,
+            share,
+            reported_percent,
+            true_percent,
+        } = self;
+        format!("{stage}: {share} {reported_percent:.1} % reported, {true_percent:.1} % true")
+    }
+
+    /// Distance in points of percent.
+    pub(crate) fn points(&self) -> f64 {
+        (self.reported_percent - self.true_percent).abs()
+    }
+}
+
+impl Mix {
+    /// Runs the mix for this many seconds; returns every share of every stage.
+    pub(crate) fn measure(&self, seconds: f64) -> Vec<Deviation> {
+        let place = Sandbox::new();
+        let line = self.line.replace("{time}", &seconds.to_string());
+        let line = with_fixture(&line);
+        let record = place.record_of_silent(place.reporting(&["--no-tune"], &line));
+        let deviations = self.stages.iter().flat_map(|name| {
+            let text = std::fs::read(place.path(&format!("{name}.truth")))
+                .expect("the stage wrote its truth");
+            let truth: Truth = serde_json::from_slice(&text).expect("the truth is JSON");
+            let reported = stage(&record, &format!("--name {name} "));
+            // Waiting for a CPU inside a call counts as waiting for the pipe in the stage's own clock.
+            let pairs = [
+                ("running", Some(reported.running_percent), truth.cpu_ns),
+                (
+                    "blocked reading",
+                    reported.blocked_reading_percent,
+                    truth.read_wait_ns,
+                ),
+                (
+                    "blocked writing",
+                    reported.blocked_writing_percent,
+                    truth.write_wait_ns,
+                ),
+                (
+                    "blocked other",
+                    Some(reported.blocked_other_percent),
+                    truth.sleeping_ns,
+                ),
+            ];
+            pairs.map(|(share, percent, time_ns)| Deviation {
+                stage: name,
+                share,
+                reported_percent: percent.unwrap_or(f64::INFINITY),
+                true_percent: 100.0 * time_ns / truth.life_ns,
+            })
+        });
+        deviations.collect()
+    }
+}
+
+/// The mixes: each uses less than two CPUs, so that waiting for one hardly occurs.
+pub(crate) fn all() -> Vec<Mix> {
+    const PAIR: &[&str] = &["source", "sink"];
+    const TRIO: &[&str] = &["source", "middle", "sink"];
+    vec![
+        Mix {
+            name: "a computing source",
+            line: "{stage} --name source --truth source.truth --no-read --seconds {time} --compute-us 2000 | \
+                   {stage} --name sink --truth sink.truth --no-write --compute-us 700",
+            stages: PAIR,
+        },
+        Mix {
+            name: "a sleeping sink",
+            line: "{stage} --name source --truth source.truth --no-read --seconds {time} --compute-us 300 | \
+                   {stage} --name sink --truth sink.truth --no-write --sleep-us 3000",
+            stages: PAIR,
+        },
+        Mix {
+            name: "computing and sleeping in the middle",
+            line: "{stage} --name source --truth source.truth --no-read --seconds {time} --sleep-us 300 | \
+                   {stage} --name middle --truth middle.truth --compute-us 800 --sleep-us 1500 | \
+                   {stage} --name sink --truth sink.truth --no-write --compute-us 400",
+            stages: TRIO,
+        },
+        Mix {
+            name: "taking turns",
+            line: "{stage} --name source --truth source.truth --no-read --seconds {time} --burst 1M --compute-us 1500 | \
+                   {stage} --name sink --truth sink.truth --no-write --compute-us 1000",
+            stages: PAIR,
+        },
+    ]
+}

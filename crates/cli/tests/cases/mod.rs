@@ -1,0 +1,5 @@
+//! The tables shared by the tests and by `make bench`.
+
+pub(crate) mod mixes;
+pub(crate) mod pipelines;
+pub(crate) mod verdicts;

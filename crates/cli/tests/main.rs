@@ -1,0 +1,30 @@
+//! End to end: the binary `fullbore`, real shells, real tools, real pipes.
+//!
+//! `FULLBORE_BIN` tests another build of the binary, `FULLBORE_REPEAT` runs the transparency table several times,
+//! `FULLBORE_CI=1` turns a test that would be skipped into one that fails.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test reports by panicking and printing"
+)]
+
+#[macro_use]
+mod require;
+mod cases;
+mod gate;
+mod processes;
+mod sandbox;
+mod terminal;
+
+mod architecture;
+mod bad_input;
+mod broken_pipe;
+mod discovery;
+mod exit_status;
+mod help;
+mod leaks;
+mod report;
+mod shares;
+mod signals;
+mod transparency;
+mod verdicts;

@@ -1,0 +1,122 @@
+//! What /proc says about the processes of a test, read without the crates under test.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::sandbox::MARK;
+
+/// A process, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process(pub(crate) u32);
+
+impl Process {
+    /// Its command line, with spaces between the words.
+    pub(crate) fn command_line(self) -> String {
+        let bytes = fs::read(format!("/proc/{}/cmdline", self.0)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes)
+            .replace('\0', " ")
+            .trim_end()
+            .to_owned()
+    }
+
+    /// The letter of its state; `None` when it is gone.
+    pub(crate) fn state(self) -> Option<char> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0)).ok()?;
+        stat.rsplit_once(") ")?.1.chars().next()
+    }
+
+    /// Process that started it.
+    pub(crate) fn parent(self) -> Option<Process> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0)).ok()?;
+        stat.rsplit_once(") ")?
+            .1
+            .split(' ')
+            .nth(1)?
+            .parse()
+            .ok()
+            .map(Process)
+    }
+
+    /// Its open files: number and what the link says.
+    pub(crate) fn open_files(self) -> Vec<(u32, String)> {
+        let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", self.0)) else {
+            return Vec::new();
+        };
+        entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let target = fs::read_link(entry.path()).ok()?;
+                Some((
+                    entry.file_name().to_str()?.parse().ok()?,
+                    target.to_str()?.to_owned(),
+                ))
+            })
+            .collect()
+    }
+
+    /// Whether it was started, directly or not, by `ancestor`.
+    pub(crate) fn descends_from(self, ancestor: Process) -> bool {
+        let mut parent = self.parent();
+        while let Some(process) = parent {
+            if process == ancestor {
+                return true;
+            }
+            parent = if process.0 > 1 {
+                process.parent()
+            } else {
+                None
+            };
+        }
+        false
+    }
+
+    pub(crate) fn send(self, signal: Signal) {
+        let pid = Pid::from_raw(self.0.cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    pub(crate) fn kill(self) {
+        let pid = Pid::from_raw(self.0.cast_signed()).unwrap();
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// All processes that live (not those that only wait to be reaped) and carry the mark in their environment.
+pub(crate) fn marked(mark: &str) -> Vec<Process> {
+    let wanted = format!("{MARK}={mark}");
+    let carries = |process: &Process| {
+        let environment = fs::read(format!("/proc/{}/environ", process.0)).unwrap_or_default();
+        environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == wanted.as_bytes())
+    };
+    all()
+        .into_iter()
+        .filter(carries)
+        .filter(|process| process.state().is_some_and(|state| state != 'Z'))
+        .collect()
+}
+
+/// The marked processes started, directly or not, by `ancestor`.
+pub(crate) fn descendants(mark: &str, ancestor: Process) -> Vec<Process> {
+    marked(mark)
+        .into_iter()
+        .filter(|process| process.descends_from(ancestor))
+        .collect()
+}
+
+/// The marked process whose command line begins with these words.
+pub(crate) fn running(mark: &str, command: &str) -> Option<Process> {
+    marked(mark)
+        .into_iter()
+        .find(|process| process.command_line().starts_with(command))
+}
+
+fn all() -> Vec<Process> {
+    fs::read_dir(Path::new("/proc"))
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok().map(Process))
+        .collect()
+}

@@ -1,0 +1,257 @@
+//! Signals and job control: what the keys of a terminal and `kill` do to a pipeline.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::processes::{Process, marked, running};
+use crate::sandbox::{Sandbox, fullbore, status_text, wait_or_kill, within};
+use crate::terminal::{SOON, Terminal};
+
+const CTRL_C: &str = "\x03";
+const CTRL_Z: &str = "\x1a";
+
+fn program() -> String {
+    fullbore().to_str().unwrap().to_owned()
+}
+
+fn wait_until_running(place: &Sandbox, command: &str) -> Process {
+    within(SOON, || running(place.mark(), command))
+        .unwrap_or_else(|| panic!("'{command}' does not run"))
+}
+
+fn wait_until_gone(place: &Sandbox) {
+    let gone = within(SOON, || marked(place.mark()).is_empty().then_some(()));
+    let left: Vec<_> = marked(place.mark())
+        .iter()
+        .map(|process| process.command_line())
+        .collect();
+    assert!(gone.is_some(), "still running: {left:?}");
+}
+
+#[test]
+fn ctrl_c_ends_the_pipeline_and_fullbore_after_its_report() {
+    let place = Sandbox::new();
+    let mut terminal =
+        Terminal::start(&place, 100, 30, &[&program(), "run", "sleep 98 | cat"], &[]);
+    wait_until_running(&place, "sleep 98");
+    wait_until_running(&place, "cat");
+    terminal.press(CTRL_C);
+    let (status, shown) = terminal.wait_for_end();
+    assert_eq!(status_text(status), "signal 2", "{shown}");
+    let after = shown
+        .rsplit_once("^C")
+        .map_or(shown.as_str(), |(_, after)| after);
+    assert!(
+        after.contains("sleep 98"),
+        "no report after Ctrl-C: {shown}"
+    );
+    terminal.assert_settings_unchanged();
+    wait_until_gone(&place);
+}
+
+#[test]
+fn ctrl_c_leaves_a_pipeline_that_handles_it_its_own_status() {
+    let place = Sandbox::new();
+    let line = "trap 'echo handled; exit 5' INT; while :; do sleep 0.05; done";
+    let mut terminal = Terminal::start(&place, 100, 30, &[&program(), "run", "-q", line], &[]);
+    wait_until_running(&place, "sleep 0.05");
+    terminal.press(CTRL_C);
+    let (status, shown) = terminal.wait_for_end();
+    assert_eq!(status_text(status), "exit 5", "{shown}");
+    assert!(shown.contains("handled"), "{shown}");
+}
+
+#[test]
+fn ctrl_z_stops_everything_and_fg_continues_it() {
+    let place = Sandbox::new();
+    let script = format!(
+        "set -m; '{}' run -q 'read x; sleep 0.3; echo got $x | cat'; echo stopped with $?; fg; echo ended with $?",
+        program()
+    );
+    let mut terminal = Terminal::start(&place, 100, 30, &["bash", "-c", &script], &[]);
+    let ours = wait_until_running(&place, &format!("{} run", program()));
+    let shell = wait_until_running(&place, "sh -c");
+    terminal.press(CTRL_Z);
+    for process in [ours, shell] {
+        let stopped = within(SOON, || (process.state()? == 'T').then_some(()));
+        // `fg` may follow so fast that only its traces are seen.
+        assert!(
+            stopped.is_some() || terminal.shown().contains("stopped with"),
+            "{} goes on",
+            process.command_line()
+        );
+    }
+    terminal.wait_for("stopped with 148"); // 128 + SIGTSTP
+    terminal.press("typed\n");
+    terminal.wait_for("got typed");
+    terminal.wait_for("ended with 0");
+    terminal.wait_for_end();
+    terminal.assert_settings_unchanged();
+}
+
+#[test]
+fn sigterm_to_fullbore_alone_reaches_the_shell() {
+    let place = Sandbox::new();
+    let mut command = place.fullbore(&[
+        "run",
+        "-q",
+        "trap 'echo told; exit 4' TERM; while :; do sleep 0.05; done",
+    ]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    wait_until_running(&place, "sleep 0.05");
+    Process(child.id()).send(Signal::TERM);
+    let status = wait_or_kill(&mut child, "a trapped SIGTERM");
+    assert_eq!(status.code(), Some(4));
+    assert_eq!(
+        std::io::read_to_string(child.stdout.take().unwrap()).unwrap(),
+        "told\n"
+    );
+}
+
+#[test]
+fn sigterm_and_sighup_end_fullbore_by_the_same_signal() {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let place = Sandbox::new();
+        let mut child = place
+            .fullbore(&["run", "-q", "exec sleep 97"])
+            .spawn()
+            .unwrap();
+        wait_until_running(&place, "sleep 97");
+        Process(child.id()).send(signal);
+        let status = wait_or_kill(&mut child, "a signal");
+        assert_eq!(status.signal(), Some(signal.as_raw()), "{status:?}");
+        wait_until_gone(&place);
+    }
+}
+
+#[test]
+fn sigint_that_was_ignored_stays_ignored() {
+    let place = Sandbox::new();
+    let mut command = place.command("sh");
+    command
+        .args(["-c", r#"trap '' INT; exec "$@""#, "around"])
+        .arg(fullbore());
+    command
+        .args(["run", "-q", "read x; echo got $x"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    wait_until_running(&place, "sh -c read");
+    Process(child.id()).send(Signal::INT);
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"late\n").unwrap();
+    let status = wait_or_kill(&mut child, "an ignored SIGINT");
+    assert_eq!(status.code(), Some(0), "{status:?}");
+    assert_eq!(
+        std::io::read_to_string(child.stdout.take().unwrap()).unwrap(),
+        "got late\n"
+    );
+}
+
+#[test]
+fn a_stage_gets_what_is_typed() {
+    let place = Sandbox::new();
+    let mut terminal = Terminal::start(
+        &place,
+        100,
+        30,
+        &[&program(), "run", "head -1 | tr a-z A-Z"],
+        &[],
+    );
+    wait_until_running(&place, "head -1");
+    terminal.press("typed text\n");
+    let (status, shown) = terminal.wait_for_end();
+    assert_eq!(status_text(status), "exit 0");
+    assert!(shown.contains("TYPED TEXT"), "{shown}");
+    terminal.assert_settings_unchanged();
+}
+
+#[test]
+fn end_of_file_is_typed_too() {
+    let place = Sandbox::new();
+    let mut terminal = Terminal::start(
+        &place,
+        100,
+        30,
+        &[&program(), "run", "-q", "cat | wc -c"],
+        &[],
+    );
+    wait_until_running(&place, "cat");
+    terminal.press("123\n\x04");
+    let (_, shown) = terminal.wait_for_end();
+    assert!(shown.trim_end().ends_with('4'), "{shown}");
+}
+
+#[test]
+fn the_live_view_leaves_the_terminal_as_it_was() {
+    let place = Sandbox::new();
+    let line = "seq 4000000 | sort | tail -1";
+    let mut terminal = Terminal::start(
+        &place,
+        100,
+        30,
+        &[&program(), "run", "--live", "always", line],
+        &[],
+    );
+    let (status, shown) = terminal.wait_for_end();
+    assert_eq!(status_text(status), "exit 0", "{shown}");
+    terminal.assert_settings_unchanged();
+    assert!(
+        !shown.contains("\x1b[?1049h"),
+        "the live view must not use the alternate screen"
+    );
+    let (hidden, visible) = (shown.matches("\x1b[?25l").count(), shown.rfind("\x1b[?25h"));
+    assert!(
+        hidden == 0 || visible > shown.rfind("\x1b[?25l"),
+        "the cursor stays hidden"
+    );
+}
+
+#[test]
+fn the_terminal_is_restored_when_fullbore_is_told_to_end() {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
+        let place = Sandbox::new();
+        let words = [
+            &program(),
+            "run",
+            "--live",
+            "always",
+            "ulimit -c 0; exec sleep 96 | cat",
+        ];
+        let mut terminal = Terminal::start(&place, 100, 30, &words, &[]);
+        wait_until_running(&place, "sleep 96");
+        terminal.wait_for("sleep 96");
+        Process(terminal.pid()).send(signal);
+        terminal.wait_for_end();
+        terminal.assert_settings_unchanged();
+        let shown = terminal.shown();
+        assert!(
+            shown.rfind("\x1b[?25h") >= shown.rfind("\x1b[?25l"),
+            "the cursor stays hidden after {signal:?}"
+        );
+    }
+}
+
+#[test]
+fn a_background_process_that_remains_does_not_hold_fullbore() {
+    let place = Sandbox::new();
+    let started = Instant::now();
+    let mut command = place.fullbore(&["run", "-q", "sleep 60 & echo x"]);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = wait_or_kill(&mut child, "a background process");
+    assert_eq!(status.code(), Some(0));
+    assert!(
+        started.elapsed() < Duration::from_secs(20),
+        "waited for the background process"
+    );
+    assert!(
+        running(place.mark(), "sleep 60").is_some(),
+        "the background process must live on"
+    );
+}
