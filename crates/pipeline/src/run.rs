@@ -96,8 +96,15 @@ const EARLY_INTERVAL_NS: u64 = 4_000_000;
 const EARLY_NS: u64 = 2_000_000_000;
 /// … and in the long run this: 50 looks a second cost 0.3 % of a CPU with four stages.
 const LAST_INTERVAL_NS: u64 = 20_000_000;
-/// Looking may take this part of a CPU, whatever the number of stages.
-const OBSERVER_SHARE: u64 = 150;
+/// Never longer than this, or stages come and go unseen.
+const LONGEST_INTERVAL_NS: u64 = 250_000_000;
+/// In the first moments looks follow each other even more closely: short stages come and go.
+const BIRTH_NS: u64 = 12_000_000;
+const BIRTH_INTERVAL_NS: u64 = 250_000;
+/// Looking may take this part of a CPU, whatever the number of stages …
+const OBSERVER_SHARE: u64 = 60;
+/// … and at first, when much is new, this.
+const EARLY_OBSERVER_SHARE: u64 = 10;
 
 impl Run {
     fn to_the_end(
@@ -142,15 +149,17 @@ impl Run {
 
     fn interval_ns(&self, spent: Duration) -> u64 {
         let elapsed_ns = self.elapsed_ns();
+        if elapsed_ns < BIRTH_NS {
+            return BIRTH_INTERVAL_NS;
+        }
         let wanted_ns = if elapsed_ns < EARLY_NS {
             (elapsed_ns / INTERVAL_SHARE).clamp(FIRST_INTERVAL_NS, EARLY_INTERVAL_NS)
         } else {
             (elapsed_ns / (INTERVAL_SHARE * 5)).clamp(EARLY_INTERVAL_NS, LAST_INTERVAL_NS)
         };
         let spent_ns = u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX);
-        // Early looks decide about tuning and may cost more.
-        let share = if elapsed_ns < EARLY_NS { OBSERVER_SHARE / 5 } else { OBSERVER_SHARE };
-        wanted_ns.max(spent_ns.saturating_mul(share).min(500_000_000))
+        let share = if elapsed_ns < EARLY_NS { EARLY_OBSERVER_SHARE } else { OBSERVER_SHARE };
+        wanted_ns.max(spent_ns.saturating_mul(share).min(LONGEST_INTERVAL_NS))
     }
 
     fn show(&mut self, due: Option<Instant>, onlooker: &mut dyn Onlooker) -> Option<Instant> {
