@@ -1,1 +1,28 @@
-fn main() {}
+//! The program `fullbore`: arguments in, libraries at work, exit status out.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod exit;
+mod live;
+mod messages;
+mod report_file;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Arguments, Task};
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return messages::usage(&error).into(),
+    };
+    let done = match arguments.task {
+        Task::Run(options) => commands::run::run(options),
+        Task::Completions { shell } => commands::documents::completions(shell),
+        Task::Man { directory } => commands::documents::man(directory.as_deref()),
+    };
+    done.unwrap_or_else(|error| messages::failure(&error)).into()
+}

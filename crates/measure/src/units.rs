@@ -28,7 +28,9 @@ pub enum ParseBytesError {
 impl fmt::Display for ParseBytesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotANumber => write!(f, "not a size: write a whole number such as 65536, 64K or 1MiB"),
+            Self::NotANumber => {
+                write!(f, "not a size: write a whole number such as 65536, 64K or 1MiB")
+            }
             Self::UnknownSuffix(suffix) => write!(
                 f,
                 "unknown size suffix '{suffix}': use K, M, G, T (or KiB, MiB, …) for powers of 1024, kB, MB, GB, TB for powers of 1000"

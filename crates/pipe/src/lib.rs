@@ -1,1 +1,25 @@
-#![allow(missing_docs)]
+//! What fullbore asks Linux to do with a pipe: name it, size it, look into it, without owning it.
+//!
+//! Flow: descriptor → [`PipeId`] · [`capacity()`] · [`set_capacity()`] · [`fill()`]; for pipes of other
+//! processes, [`lend()`] opens the descriptor for one closure and closes it at once.
+//! This crate never keeps an end of a pipe it did not make and never polls one.
+//!
+//! ```
+//! let (reader, _writer) = std::io::pipe()?;
+//! assert_eq!(fullbore_pipe::capacity(&reader)?.0, 65536);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod capacity;
+mod error;
+mod fill;
+mod foreign;
+mod identity;
+mod inherited;
+
+pub use capacity::{Limits, Refused, capacity, set_capacity};
+pub use error::Error;
+pub use fill::fill;
+pub use foreign::{End, Handle, lend};
+pub use identity::PipeId;
+pub use inherited::let_go_of_inherited;

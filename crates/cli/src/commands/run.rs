@@ -1,0 +1,130 @@
+//! `fullbore run`.
+
+use std::io::{IsTerminal, stderr};
+
+use anyhow::Result;
+use fullbore_dash::terminal_size;
+use fullbore_pipeline::record::RunRecord;
+use fullbore_pipeline::{Command, Error, Finished, Options, Tuning, die_of, run as run_pipeline};
+use fullbore_report::text::{Style, summary};
+
+use crate::args::RunOptions;
+use crate::exit::Exit;
+use crate::live::Live;
+use crate::messages::{Failure, complain, say};
+use crate::report_file::ReportFile;
+
+/// Runs the pipeline, shows and writes what was seen, and ends as the shell did.
+pub(crate) fn run(options: RunOptions) -> Result<Exit> {
+    let reports = open_reports(&options)?;
+    let command = command(&options);
+    let tuning = match options.pipe_size {
+        Some(size) => Tuning::Fixed(size),
+        None if options.no_tune => Tuning::Off,
+        None => Tuning::Auto,
+    };
+    let mut live = Live::start(if options.quiet { crate::args::When::Never } else { options.live });
+    let finished = run_pipeline(&command, Options { tuning }, &mut live);
+    live.clear();
+    let finished = match finished {
+        Ok(finished) => finished,
+        Err(error) => {
+            reports.into_iter().for_each(ReportFile::abandon);
+            return Err(not_started(&error, &command).into());
+        }
+    };
+    if !options.quiet {
+        say(&summary(&finished.record, style()));
+    }
+    // The pipeline is done: a report that cannot be written must not change what it returned.
+    let unwritten = reports.into_iter().filter_map(|report| report.write(&finished.record).err());
+    let unwritten: Vec<Failure> = unwritten.collect();
+    for failure in &unwritten {
+        complain(&failure.message, &failure.hint);
+    }
+    if options.strict
+        && (finished.was_refused || !finished.record.gaps.is_empty() || !unwritten.is_empty())
+    {
+        return Err(not_strict(&finished.record).into());
+    }
+    Ok(end(&finished))
+}
+
+fn open_reports(options: &RunOptions) -> Result<Vec<ReportFile>, Failure> {
+    let mut reports = Vec::new();
+    for path in &options.report {
+        match ReportFile::open(path.clone()) {
+            Ok(report) => reports.push(report),
+            Err(failure) => {
+                reports.into_iter().for_each(ReportFile::abandon);
+                return Err(failure);
+            }
+        }
+    }
+    Ok(reports)
+}
+
+fn command(options: &RunOptions) -> Command {
+    match (&options.pipeline, options.command.split_first()) {
+        (_, Some((program, arguments))) => {
+            Command::Words { program: program.clone(), arguments: arguments.to_vec() }
+        }
+        (pipeline, None) => Command::Line {
+            shell: options.shell.clone(),
+            line: pipeline.clone().unwrap_or_default(),
+        },
+    }
+}
+
+fn not_started(error: &Error, command: &Command) -> Failure {
+    let kind = match error {
+        Error::Start { source, .. } => Some(source.kind()),
+        _ => None,
+    };
+    let hint = match (kind, command) {
+        (None, _) => "",
+        (Some(_), Command::Line { .. }) => {
+            "--shell takes a program that understands -c, such as sh, bash or zsh"
+        }
+        (Some(_), Command::Words { .. }) => {
+            "a pipeline or a shell command goes without --, in quotes: fullbore run 'a | b'"
+        }
+    };
+    let exit = match kind {
+        Some(std::io::ErrorKind::NotFound) => Exit::NotFound,
+        Some(_) => Exit::CannotExecute,
+        None => Exit::RunFailed,
+    };
+    Failure { message: format!("run: {error}"), hint: hint.to_owned(), exit }
+}
+
+fn not_strict(record: &RunRecord) -> Failure {
+    Failure {
+        message: format!(
+            "run: --strict: something could not be observed or changed (the pipeline returned {})",
+            record.exit_status
+        ),
+        hint: "the notes above and the report name it; without --strict this is no failure"
+            .to_owned(),
+        exit: Exit::RunFailed,
+    }
+}
+
+fn style() -> Style {
+    let columns = terminal_size(stderr()).map_or(80, |size| usize::from(size.columns));
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb {
+        Style::colored(columns)
+    } else {
+        Style::plain(columns)
+    }
+}
+
+/// Ends as the shell did: by the same signal, or with its status.
+fn end(finished: &Finished) -> Exit {
+    if let Some(signal) = finished.signal {
+        die_of(signal);
+    }
+    Exit::Child(u8::try_from(finished.record.exit_status).unwrap_or(u8::MAX))
+}

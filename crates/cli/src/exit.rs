@@ -1,0 +1,33 @@
+//! Exit statuses, in one place.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// Not done: wrong usage or a failure.
+    NotDone,
+    /// `run`: what the shell returned.
+    Child(u8),
+    /// `run`: fullbore failed.
+    RunFailed,
+    /// `run`: the command was found but cannot be executed.
+    CannotExecute,
+    /// `run`: the command was not found.
+    NotFound,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::NotDone => 2,
+            Exit::Child(status) => status,
+            Exit::RunFailed => 125,
+            Exit::CannotExecute => 126,
+            Exit::NotFound => 127,
+        })
+    }
+}

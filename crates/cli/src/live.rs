@@ -1,0 +1,73 @@
+//! The live view: whether there is one, and when a frame may be drawn.
+
+use std::io::{IsTerminal, Stderr, stderr, stdout};
+use std::time::Duration;
+
+use fullbore_dash::{
+    Look, Placement, TerminalSize, View, is_foreground, is_line_mode, is_writable, terminal_size,
+};
+use fullbore_pipeline::Onlooker;
+use fullbore_pipeline::record::Snapshot;
+
+use crate::args::When;
+
+/// Four frames a second are enough to follow and too few to disturb.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// The view on the terminal, if there is one.
+pub(crate) struct Live {
+    view: Option<View<Stderr>>,
+}
+
+impl Live {
+    /// Decides whether to show anything; call before the pipeline starts.
+    pub(crate) fn start(when: When) -> Self {
+        let is_wanted = match when {
+            When::Never => false,
+            When::Auto => stderr().is_terminal() && !stdout().is_terminal(),
+            When::Always => stderr().is_terminal(),
+        };
+        let view = if is_wanted { begin() } else { None };
+        Self { view }
+    }
+
+    /// Takes the view away; the cursor stays where the summary goes.
+    pub(crate) fn clear(&mut self) {
+        if let Some(view) = &mut self.view {
+            view.clear();
+        }
+        self.view = None;
+    }
+}
+
+fn begin() -> Option<View<Stderr>> {
+    let variable = |name: &str| std::env::var_os(name);
+    let look = Look::suiting(variable("TERM").as_deref(), variable("NO_COLOR").as_deref()).ok()?;
+    let size = || terminal_size(stderr()).unwrap_or(TerminalSize { columns: 80, rows: 24 });
+    // With the output on the same terminal, lines must be free to scroll anywhere.
+    let placement = if stdout().is_terminal() { Placement::Floating } else { Placement::Pinned };
+    Some(View::start(stderr(), size, look).ok()?.placed(placement))
+}
+
+impl Onlooker for Live {
+    fn interval(&self) -> Option<Duration> {
+        self.view.as_ref().map(|_| INTERVAL)
+    }
+
+    fn show(&mut self, snapshot: &Snapshot) {
+        if let Some(view) = &mut self.view
+            && is_foreground(stderr())
+            && is_line_mode(stderr())
+            && is_writable(stderr())
+        {
+            view.resume();
+            view.show(snapshot);
+        }
+    }
+
+    fn pause(&mut self) {
+        if let Some(view) = &mut self.view {
+            view.suspend();
+        }
+    }
+}

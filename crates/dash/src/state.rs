@@ -1,0 +1,242 @@
+//! What the view knows: pure, so that every screen can be tested.
+
+use std::collections::VecDeque;
+
+use fullbore_measure::Bytes;
+use fullbore_pipeline::record::{Cause, Finding, Outcome, RunRecord, Snapshot, StageRecord};
+
+use crate::layout;
+use crate::recent::{Activity, Flow};
+use crate::text::neutralise;
+use crate::{Event, Look, TerminalSize};
+
+/// Everything the view shows, digested from the last [`Snapshot`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    pub(crate) look: Look,
+    pub(crate) shown: Option<Shown>,
+    size: TerminalSize,
+    height: u16,
+    is_suspended: bool,
+    cpu_times: VecDeque<CpuTime>,
+}
+
+/// A whole pipeline, ready to be drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Shown {
+    pub(crate) elapsed_ns: u64,
+    pub(crate) cpus: u32,
+    /// CPU seconds per second, over the last second.
+    pub(crate) cpus_in_use: f64,
+    pub(crate) stages: Vec<ShownStage>,
+    pub(crate) verdict: Option<Verdict>,
+}
+
+/// One stage, ready to be drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ShownStage {
+    pub(crate) number: u32,
+    pub(crate) command: String,
+    pub(crate) is_alive: bool,
+    pub(crate) exit_status: Option<i32>,
+    pub(crate) activity: Activity,
+    /// What it waited for most in its life so far, when not for a pipe.
+    pub(crate) cause: Option<Cause>,
+    /// `None` when Linux does not count how it moves data.
+    pub(crate) flow: Option<Flow>,
+    pub(crate) handled: Option<Bytes>,
+    pub(crate) pipe: Option<ShownPipe>,
+}
+
+/// The pipe from a stage to the next one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ShownPipe {
+    pub(crate) fill_bytes: Option<u64>,
+    pub(crate) capacity_bytes: Option<u64>,
+    pub(crate) is_tuned: bool,
+}
+
+/// The first finding.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Verdict {
+    pub(crate) stage: Option<u32>,
+    pub(crate) message: String,
+    pub(crate) advice: String,
+}
+
+/// CPU time of all stages at some moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct CpuTime {
+    elapsed_ns: u64,
+    cpu_ns: u64,
+}
+
+impl State {
+    /// Nothing seen yet.
+    #[must_use]
+    pub fn new(size: TerminalSize, look: Look) -> Self {
+        Self { size, look, ..Self::default() }
+    }
+
+    /// Takes in what happened.
+    pub fn update(&mut self, event: Event<'_>) {
+        match event {
+            Event::Snapshot(snapshot) => self.take_in(snapshot),
+            Event::Resize(size) if size != self.size => {
+                self.size = size;
+                self.height = 0;
+            }
+            Event::Resize(_) => {}
+            Event::Suspend => self.is_suspended = true,
+            Event::Resume => self.is_suspended = false,
+        }
+        // The view never shrinks by itself: lines that come and go would make the rest jump.
+        self.height =
+            self.height.max(self.wanted_height()).min(layout::height_limit(self.size.rows));
+    }
+
+    /// Columns the view may draw in: one less than the terminal has, because writing the last one may wrap.
+    #[must_use]
+    pub fn width(&self) -> u16 {
+        self.size.columns.saturating_sub(1)
+    }
+
+    /// Lines the view needs below the line on which the stages' own messages appear; 0 when there is nothing to draw.
+    #[must_use]
+    pub fn height(&self) -> u16 {
+        if self.is_suspended || self.shown.is_none() || self.width() == 0 { 0 } else { self.height }
+    }
+
+    fn wanted_height(&self) -> u16 {
+        self.shown.as_ref().map_or(0, |shown| layout::wanted_height(shown, self.width()))
+    }
+
+    fn take_in(&mut self, snapshot: &Snapshot) {
+        let record = &snapshot.record;
+        self.shown = Some(Shown {
+            elapsed_ns: record.elapsed_ns,
+            cpus: record.host.cpus,
+            cpus_in_use: self.cpus_in_use(record),
+            stages: record
+                .stages
+                .iter()
+                .enumerate()
+                .map(|(index, stage)| shown_stage(snapshot, index, stage))
+                .collect(),
+            verdict: record.findings.first().map(verdict),
+        });
+    }
+
+    /// CPU seconds per second since about a second ago; since the start, while there is no older snapshot.
+    fn cpus_in_use(&mut self, record: &RunRecord) -> f64 {
+        let now = CpuTime {
+            elapsed_ns: record.elapsed_ns,
+            cpu_ns: record.stages.iter().fold(0, |sum, stage| sum.saturating_add(stage.cpu_ns)),
+        };
+        let is_old =
+            |time: &CpuTime| now.elapsed_ns.saturating_sub(time.elapsed_ns) >= 1_000_000_000;
+        while self.cpu_times.get(1).is_some_and(is_old)
+            || self.cpu_times.front().is_some_and(|t| t.elapsed_ns > now.elapsed_ns)
+        {
+            self.cpu_times.pop_front();
+        }
+        self.cpu_times.push_back(now);
+        match self.cpu_times.front() {
+            Some(then) if is_old(then) => {
+                now.cpu_ns.saturating_sub(then.cpu_ns) as f64
+                    / (now.elapsed_ns - then.elapsed_ns) as f64
+            }
+            _ => record.parallelism,
+        }
+    }
+}
+
+fn shown_stage(snapshot: &Snapshot, index: usize, stage: &StageRecord) -> ShownStage {
+    let timeline = &snapshot.record.timeline;
+    let line = timeline.stages.get(index).filter(|line| line.stage == stage.stage);
+    let line = line.or_else(|| timeline.stages.iter().find(|line| line.stage == stage.stage));
+    let handled = stage.read_bytes.max(stage.written_bytes);
+    ShownStage {
+        number: stage.stage,
+        command: neutralise(&stage.command),
+        is_alive: snapshot
+            .stage_is_alive
+            .get(index)
+            .copied()
+            .unwrap_or(stage.exit_status.is_none()),
+        exit_status: stage.exit_status,
+        activity: line.map(|line| Activity::now(line, timeline.step_ns)).unwrap_or_default(),
+        cause: stage
+            .blocked_other_causes
+            .iter()
+            .max_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map(|(cause, _)| *cause),
+        flow: line.filter(|_| handled.is_some()).map(|line| Flow::of(line, timeline)),
+        handled: handled.map(Bytes),
+        pipe: pipe_after(snapshot, stage.stage),
+    }
+}
+
+/// The pipe that `stage` writes to; one that another stage reads, if there are several.
+fn pipe_after(snapshot: &Snapshot, stage: u32) -> Option<ShownPipe> {
+    let record = &snapshot.record;
+    let written =
+        || record.pipes.iter().enumerate().filter(|(_, pipe)| pipe.writers.contains(&stage));
+    let (index, pipe) = written()
+        .find(|(_, pipe)| pipe.readers.iter().any(|reader| *reader != stage))
+        .or_else(|| written().find(|(_, pipe)| pipe.outside_reader))?;
+    let changes = || record.tuning.iter().filter(|change| change.pipe == pipe.pipe);
+    Some(ShownPipe {
+        fill_bytes: snapshot.pipe_fill_bytes.get(index).copied().flatten(),
+        capacity_bytes: pipe.capacity_bytes,
+        is_tuned: changes().any(|change| change.outcome == Outcome::Kept)
+            && pipe.capacity_bytes > pipe.initial_capacity_bytes,
+    })
+}
+
+fn verdict(finding: &Finding) -> Verdict {
+    Verdict {
+        stage: finding.stage,
+        message: neutralise(&finding.message),
+        advice: neutralise(&finding.advice),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot_at(elapsed_ns: u64, cpu_ns: u64) -> Snapshot {
+        let stage = StageRecord { stage: 1, cpu_ns, ..StageRecord::default() };
+        let record =
+            RunRecord { elapsed_ns, parallelism: 9.0, stages: vec![stage], ..RunRecord::default() };
+        Snapshot { record, ..Snapshot::default() }
+    }
+
+    #[test]
+    fn cpu_use_is_that_of_the_last_second() {
+        let mut state = State::new(TerminalSize { columns: 80, rows: 24 }, Look::Plain);
+        for (elapsed_ns, cpu_ns, expected) in [
+            (500_000_000, 0, 9.0),
+            (1_000_000_000, 0, 9.0),
+            (2_000_000_000, 1_500_000_000, 1.5),
+            (3_000_000_000, 1_750_000_000, 0.25),
+        ] {
+            state.update(Event::Snapshot(&snapshot_at(elapsed_ns, cpu_ns)));
+            assert_eq!(state.shown.as_ref().unwrap().cpus_in_use, expected, "at {elapsed_ns}");
+        }
+    }
+
+    #[test]
+    fn a_suspended_view_needs_no_lines() {
+        let mut state = State::new(TerminalSize { columns: 80, rows: 24 }, Look::Plain);
+        assert_eq!(state.height(), 0, "nothing seen yet");
+        state.update(Event::Snapshot(&snapshot_at(1, 1)));
+        let height = state.height();
+        assert!(height > 0);
+        state.update(Event::Suspend);
+        assert_eq!(state.height(), 0);
+        state.update(Event::Resume);
+        assert_eq!(state.height(), height);
+    }
+}

@@ -1,0 +1,161 @@
+//! `/proc/PID/fd`: what the descriptors of a process lead to.
+
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
+
+/// A descriptor of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fd {
+    /// Its number.
+    pub number: i32,
+    /// It can be read from.
+    pub reads: bool,
+    /// It can be written to.
+    pub writes: bool,
+    /// What it leads to.
+    pub target: Target,
+}
+
+/// What a descriptor leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A pipe without a name, by its inode.
+    Pipe(u64),
+    /// A named FIFO.
+    Fifo {
+        /// Device of its file system.
+        device: u64,
+        /// Its inode.
+        inode: u64,
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// A socket.
+    Socket,
+    /// A terminal.
+    Terminal,
+    /// An epoll instance.
+    Epoll,
+    /// Another object of the kernel without a place in a file system (eventfd, timerfd, …).
+    Anonymous,
+    /// A device that is no terminal.
+    Device,
+    /// A file or folder.
+    File,
+}
+
+/// The descriptors in the folder `/proc/PID/fd`; `None` when it cannot be read.
+pub(crate) fn list(folder: &Path) -> Option<Vec<Fd>> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    Some(numbers.filter_map(|number| look_up(folder, number)).collect())
+}
+
+/// One descriptor; `None` when it was closed since.
+pub(crate) fn look_up(folder: &Path, number: i32) -> Option<Fd> {
+    let link = folder.join(number.to_string());
+    // Linux shows the mode a descriptor was opened with as the permissions of the link.
+    let mode = std::fs::symlink_metadata(&link).ok()?.permissions().mode();
+    let path = std::fs::read_link(&link).ok()?;
+    Some(Fd {
+        number,
+        reads: mode & 0o400 != 0,
+        writes: mode & 0o200 != 0,
+        target: target(&link, path),
+    })
+}
+
+fn target(link: &Path, path: PathBuf) -> Target {
+    let text = path.as_os_str().as_bytes();
+    if let Some(inode) = text.strip_prefix(b"pipe:[").and_then(|rest| rest.strip_suffix(b"]")) {
+        return match std::str::from_utf8(inode).ok().and_then(|digits| digits.parse().ok()) {
+            Some(inode) => Target::Pipe(inode),
+            None => Target::Anonymous,
+        };
+    }
+    if text.starts_with(b"socket:") {
+        return Target::Socket;
+    }
+    if text == b"anon_inode:[eventpoll]" {
+        return Target::Epoll;
+    }
+    if text.starts_with(b"anon_inode:") {
+        return Target::Anonymous;
+    }
+    if text.starts_with(b"/dev/pts/") || text.starts_with(b"/dev/tty") || text == b"/dev/console" {
+        return Target::Terminal;
+    }
+    file_type(link, path)
+}
+
+/// Asks what a path leads to, without making a network file system ask its server.
+fn file_type(link: &Path, path: PathBuf) -> Target {
+    let Ok(stat) = statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE | StatxFlags::INO)
+    else {
+        return Target::File;
+    };
+    match FileType::from_raw_mode(u32::from(stat.stx_mode)) {
+        FileType::Fifo => {
+            let device = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
+            Target::Fifo { device, inode: stat.stx_ino, path }
+        }
+        FileType::Socket => Target::Socket,
+        FileType::CharacterDevice => Target::Device,
+        _ => Target::File,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    fn own(fd: &impl AsRawFd) -> Fd {
+        look_up(Path::new("/proc/self/fd"), fd.as_raw_fd()).unwrap()
+    }
+
+    #[test]
+    fn both_ends_of_a_pipe_are_told_apart() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let (reading, writing) = (own(&reader), own(&writer));
+        assert!(reading.reads && !reading.writes);
+        assert!(writing.writes && !writing.reads);
+        assert!(
+            matches!(reading.target, Target::Pipe(inode) if writing.target == Target::Pipe(inode))
+        );
+    }
+
+    #[test]
+    fn a_fifo_keeps_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fifo");
+        rustix::fs::mknodat(
+            CWD,
+            &path,
+            FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+        let fd = own(&file);
+        assert!(fd.reads && fd.writes);
+        assert!(matches!(fd.target, Target::Fifo { path: found, .. } if found == path));
+    }
+
+    #[test]
+    fn files_devices_and_sockets_are_told_apart() {
+        assert_eq!(own(&std::fs::File::open("/dev/null").unwrap()).target, Target::Device);
+        assert_eq!(own(&tempfile::tempfile().unwrap()).target, Target::File);
+        let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert_eq!(own(&socket).target, Target::Socket);
+    }
+
+    #[test]
+    fn a_process_that_is_gone_has_no_list() {
+        assert_eq!(list(Path::new("/proc/2147483647/fd")), None);
+    }
+}

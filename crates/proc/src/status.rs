@@ -1,0 +1,63 @@
+//! `/proc/PID/status`: memory, owner, signals.
+
+/// The lines of `/proc/PID/status` that fullbore uses.
+///
+/// Source: proc_pid_status(5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Largest resident memory so far; `None` for a process without memory (a zombie).
+    pub peak_memory_bytes: Option<u64>,
+    /// Effective user id.
+    pub effective_uid: Option<u32>,
+    /// Signals that are ignored, bit n − 1 for signal n.
+    pub ignored_signals: u64,
+}
+
+impl Status {
+    /// Reads the text of the file.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut status = Self::default();
+        for line in text.lines() {
+            let Some((name, value)) = line.split_once(':') else {
+                continue;
+            };
+            let mut words = value.split_ascii_whitespace();
+            match name {
+                "VmHWM" => {
+                    let kib: Option<u64> = words.next().and_then(|word| word.parse().ok());
+                    status.peak_memory_bytes = kib.map(|kib| kib * 1024);
+                }
+                "Uid" => status.effective_uid = words.nth(1).and_then(|word| word.parse().ok()),
+                "SigIgn" => {
+                    let mask = words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
+                    status.ignored_signals = mask.unwrap_or(0);
+                }
+                _ => {}
+            }
+        }
+        status
+    }
+
+    /// Whether signal `number` is ignored.
+    #[must_use]
+    pub fn ignores(&self, number: i32) -> bool {
+        (1..=64).contains(&number) && self.ignored_signals >> (number - 1) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_owner_and_ignored_signals_are_read() {
+        let text = "Name:\tcat\nUid:\t1000\t0\t1000\t1000\nVmHWM:\t    1596 kB\nSigIgn:\t0000000000001001\n";
+        let status = Status::parse(text);
+        assert_eq!(status.peak_memory_bytes, Some(1596 * 1024));
+        assert_eq!(status.effective_uid, Some(0));
+        assert!(
+            status.ignores(1) && status.ignores(13) && !status.ignores(2) && !status.ignores(0)
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! Reads the JSON record of a run from stdin and writes its page to stdout: `render < run.json > run.html`.
+
+use std::io::{Read, Write};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let record = fullbore_report::json::from_str(&text)?;
+    std::io::stdout().write_all(fullbore_report::html::page(&record).as_bytes())?;
+    Ok(())
+}

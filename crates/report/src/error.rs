@@ -1,0 +1,50 @@
+//! What can go wrong when a record is written or read back.
+
+use std::fmt;
+
+/// A record that could not be written or read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The record could not be written as JSON.
+    Write {
+        /// What the JSON library or the writer said.
+        source: serde_json::Error,
+    },
+    /// The text is not JSON, or lacks a field of the schema.
+    Read {
+        /// What the JSON library said, with line and column.
+        source: serde_json::Error,
+    },
+    /// The text is JSON, but not the record of a run in a version this program knows.
+    Schema {
+        /// What its `schema` field says; `None` when it has none.
+        found: Option<String>,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = fullbore_pipeline::record::SCHEMA;
+        match self {
+            Self::Write { source } => write!(f, "write the record as JSON: {source}"),
+            Self::Read { source } => write!(f, "read the record of a run: {source}"),
+            Self::Schema { found: Some(found) } => {
+                let found = crate::visible::line(found);
+                write!(f, "read the record of a run: its schema is '{found}', not '{known}'")
+            }
+            Self::Schema { found: None } => {
+                write!(f, "read the record of a run: it has no schema, expected '{known}'")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Write { source } | Self::Read { source } => Some(source),
+            Self::Schema { .. } => None,
+        }
+    }
+}

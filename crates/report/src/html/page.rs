@@ -1,0 +1,292 @@
+//! The page from top to bottom: the verdict first, the evidence after it.
+
+use fullbore_measure::seconds;
+use fullbore_pipeline::record::{Finding, RunRecord};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::{drawing, shares, steps, tables, timeline};
+use crate::advice::{self, Part};
+use crate::figures::{known_percent, utc};
+use crate::{visible, wording};
+
+/// Nothing may be loaded from anywhere, whatever a command line says.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The page for a record.
+pub(super) fn page(record: &RunRecord) -> Markup {
+    let (record, factor) = steps::merged(record);
+    let record = &record;
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { (title(record)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (shares::patterns())
+                main {
+                    (header(record))
+                    (verdict(record))
+                    (key_figures(record))
+                    @if !record.stages.is_empty() {
+                        section { h2 { "Pipeline" } (drawing::drawing(record)) }
+                    }
+                    (timeline::shares_over_time(record))
+                    (timeline::rates_over_time(record))
+                    (findings(record))
+                    (tables::stages(record))
+                    (tables::pipes(record))
+                    (tables::tuning(record))
+                    (tables::incidents(record))
+                    (tables::gaps(record))
+                    (tables::host(record))
+                    (footer(record, factor))
+                }
+                script type="application/json" id="fullbore-run" { (PreEscaped(embedded(record))) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+fn title(record: &RunRecord) -> String {
+    let command = visible::cut(&visible::line(&record.command), 60);
+    format!("{command} – fullbore")
+}
+
+fn header(record: &RunRecord) -> Markup {
+    html! {
+        header {
+            p.brand {
+                strong { "fullbore" } " run"
+                @if record.started_unix_ns > 0 { span.soft { " · " (utc(record.started_unix_ns)) } }
+            }
+            @if !record.command.is_empty() { pre.run { code { (command_text(&record.command)) } } }
+        }
+    }
+}
+
+/// The command over as many lines as it was written.
+fn command_text(command: &str) -> String {
+    command.lines().map(visible::line).collect::<Vec<_>>().join("\n")
+}
+
+fn verdict(record: &RunRecord) -> Markup {
+    let Some(finding) = record.findings.first() else {
+        let is_blank = record.stages.is_empty() || record.elapsed_ns < 100_000_000;
+        let message =
+            if is_blank { "Too short to judge" } else { "Nothing that held it back was seen" };
+        return html! {
+            section.verdict { h1 { (message) } p.rest { "It took " (seconds(record.elapsed_ns)) "." } }
+        };
+    };
+    let message = visible::sentence(&finding.message);
+    let (first, rest) =
+        message.split_once(". ").map_or((message.as_str(), ""), |(first, rest)| (first, rest));
+    html! {
+        section.verdict {
+            p.kind { (wording::kind(finding.kind)) (about(record, finding)) }
+            h1 { (first.trim_end_matches('.')) "." }
+            @if !rest.is_empty() { p.rest { (rest) } }
+            (advice_block(finding))
+        }
+    }
+}
+
+/// Which stage or pipe a finding is about.
+fn about(record: &RunRecord, finding: &Finding) -> String {
+    match (finding.stage, finding.pipe) {
+        (Some(stage), _) => format!(" · stage {stage}"),
+        (None, Some(pipe)) => format!(" · {}", wording::pipe(record, pipe)),
+        (None, None) => String::new(),
+    }
+}
+
+fn advice_block(finding: &Finding) -> Markup {
+    // Neutralised first: what is shown is also what is copied.
+    let text = visible::line(&finding.advice);
+    let parts = advice::parts(&text);
+    html! {
+        @if !parts.is_empty() {
+            div.advice {
+                @for part in parts {
+                    @match part {
+                        Part::Words(words) => p { (words) },
+                        Part::Command(command) => pre.command { code { (command) } },
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn key_figures(record: &RunRecord) -> Markup {
+    let observer = if record.elapsed_ns > 0 {
+        let share = record.observer_cpu_ns as f64 / record.elapsed_ns as f64 * 100.0;
+        if share.is_finite() && share < 99.5 {
+            format!("{share:.1} % of a CPU")
+        } else {
+            String::new()
+        }
+    } else {
+        String::new()
+    };
+    let parallelism = if record.parallelism.is_finite() {
+        format!("{:.2}", record.parallelism)
+    } else {
+        "?".to_owned()
+    };
+    let bound = if record.bound_ns == 0 { "?".to_owned() } else { seconds(record.bound_ns) };
+    let exit = wording::exit_status(record.exit_status);
+    let cpus = if record.host.cpus > 0 {
+        format!("CPUs busy, of {}", record.host.cpus)
+    } else {
+        "CPUs busy".to_owned()
+    };
+    let figures = [
+        ("Elapsed", seconds(record.elapsed_ns), "from start to end".to_owned()),
+        ("Best possible time", bound, "with these commands on this machine".to_owned()),
+        ("Parallelism", parallelism, cpus),
+        (
+            "Overlap",
+            known_percent(record.overlap_percent),
+            "of the running time had two stages at work".to_owned(),
+        ),
+        ("Observer", seconds(record.observer_cpu_ns), observer),
+        ("Exit status", exit, String::new()),
+    ];
+    html! {
+        section aria-label="Key figures" {
+            dl.figures {
+                @for (name, value, note) in figures {
+                    div { dt { (name) } dd { b { (value) } @if !note.is_empty() { span { (note) } } } }
+                }
+            }
+        }
+    }
+}
+
+fn findings(record: &RunRecord) -> Markup {
+    if record.findings.is_empty() {
+        return html! {};
+    }
+    html! {
+        section {
+            h2 { "Findings" }
+            ol.findings {
+                @for (place, finding) in record.findings.iter().enumerate() {
+                    li {
+                        h3 { (wording::kind(finding.kind)) span.soft { (about(record, finding)) } }
+                        p { (visible::sentence(&finding.message)) }
+                        @if place > 0 { (advice_block(finding)) }
+                        (evidence(finding))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn evidence(finding: &Finding) -> Markup {
+    let figure = |value: f64| {
+        let text = format!("{value:.1}");
+        text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    };
+    html! {
+        @if !finding.evidence.is_empty() {
+            table.facts {
+                caption { "Evidence" }
+                tbody {
+                    @for (name, value) in &finding.evidence {
+                        @let (name, value) = readable(&visible::line(name), *value, figure);
+                        tr { th scope="row" { (name) } td { (value) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "bytes and nanoseconds are whole, and a cast saturates"
+)]
+fn whole(value: f64) -> u64 {
+    value.max(0.0) as u64
+}
+
+/// The unit moves from the name of a number to its value.
+fn readable(name: &str, value: f64, figure: impl Fn(f64) -> String) -> (String, String) {
+    if !value.is_finite() {
+        return (name.replace('_', " "), "?".to_owned());
+    }
+    let (stem, text) = if let Some(stem) = name.strip_suffix("_percent") {
+        (stem, format!("{} %", figure(value)))
+    } else if let Some(stem) = name.strip_suffix("_bytes") {
+        (stem, fullbore_measure::Bytes(whole(value)).to_string())
+    } else if let Some(stem) = name.strip_suffix("_ns") {
+        (stem, seconds(whole(value)))
+    } else {
+        (name, figure(value))
+    };
+    (stem.replace('_', " "), text)
+}
+
+fn footer(record: &RunRecord, factor: usize) -> Markup {
+    html! {
+        footer {
+            p {
+                "Shares are percent of the life of a stage or pipe; ? is what could not be observed. "
+                @if factor > 1 { "For this page, " (factor) " steps of the time line were merged into one. " }
+                "The record is embedded in this page as JSON (" code { "#fullbore-run" } ")."
+            }
+            p { "Written by fullbore " (visible::line(&record.fullbore_version)) "." }
+        }
+    }
+}
+
+/// The record as JSON that no text in it can end early: `<`, `>` and `&` are written as escapes.
+fn embedded(record: &RunRecord) -> String {
+    let json = serde_json::to_string(record).unwrap_or_else(|_| "null".to_owned());
+    let mut safe = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' => safe.push_str("\\u003c"),
+            '>' => safe.push_str("\\u003e"),
+            '&' => safe.push_str("\\u0026"),
+            '\u{2028}' => safe.push_str("\\u2028"),
+            '\u{2029}' => safe.push_str("\\u2029"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_cannot_end_the_embedded_json() {
+        let record = RunRecord { command: "</script><!-- &".into(), ..RunRecord::default() };
+        let json = embedded(&record);
+        assert!(!json.contains(['<', '>', '&']));
+        assert_eq!(serde_json::from_str::<RunRecord>(&json).unwrap(), record);
+    }
+
+    #[test]
+    fn units_move_from_the_name_to_the_value() {
+        let text = |value: f64| format!("{value}");
+        assert_eq!(readable("mean_read_bytes", 4096.0, text), ("mean read".into(), "4 KiB".into()));
+        assert_eq!(readable("x_percent", f64::NAN, text), ("x percent".into(), "?".into()));
+    }
+}

@@ -1,0 +1,73 @@
+//! The verdict, the other findings and their hints, as lines.
+
+use fullbore_measure::seconds;
+use fullbore_pipeline::record::{Finding, RunRecord};
+
+use super::{Style, wrap::wrap};
+use crate::{visible, wording};
+
+/// Findings besides the verdict that are shown.
+const FURTHER: usize = 3;
+
+/// Adds the verdict with its hint, how long the run took, and up to three further findings.
+pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
+    match record.findings.first() {
+        Some(verdict) => {
+            let label = format!("{}:", wording::kind(verdict.kind));
+            labelled(&label, &visible::line(&verdict.message), "1;31", style, lines);
+            time(record, Some(verdict), style, lines);
+            hint(verdict, style, lines);
+        }
+        None => {
+            lines.extend(wrap("nothing that held it back was seen", style.columns(), "  ", "    "));
+            time(record, None, style, lines);
+        }
+    }
+    for finding in record.findings.iter().skip(1).take(FURTHER) {
+        labelled("also:", &visible::line(&finding.message), "1", style, lines);
+        hint(finding, style, lines);
+    }
+    let hidden = record.findings.len().saturating_sub(1 + FURTHER);
+    if hidden > 0 {
+        let more =
+            format!("… and {hidden} more {}", if hidden == 1 { "finding" } else { "findings" });
+        lines.extend(wrap(&more, style.columns(), "  ", "    "));
+    }
+}
+
+/// Says how long the run took and could have taken, unless the verdict does.
+fn time(record: &RunRecord, verdict: Option<&Finding>, style: Style, lines: &mut Vec<String>) {
+    let elapsed = seconds(record.elapsed_ns);
+    let mut facts = Vec::new();
+    if !verdict.is_some_and(|finding| finding.message.contains(&elapsed)) {
+        facts.push(format!("this run took {elapsed}"));
+    }
+    if record.bound_ns > 0 && !verdict.is_some_and(wording::tells_best_time) {
+        facts.push(format!("the best possible time is {}", seconds(record.bound_ns)));
+    }
+    if record.exit_status != 0 {
+        facts.push(format!("exit status {}", wording::exit_status(record.exit_status)));
+    }
+    if !facts.is_empty() {
+        labelled("time:", &facts.join("; "), "1", style, lines);
+    }
+}
+
+/// Adds the advice; commands stay in backquotes, so that one sees where they begin and end.
+fn hint(finding: &Finding, style: Style, lines: &mut Vec<String>) {
+    let advice = visible::line(&finding.advice);
+    if !advice.trim().is_empty() {
+        labelled("hint:", &advice, "1;32", style, lines);
+    }
+}
+
+/// Adds `label text`, wrapped; the label is painted in `code`.
+fn labelled(label: &str, text: &str, code: &str, style: Style, lines: &mut Vec<String>) {
+    let whole = format!("{label} {text}");
+    for (place, line) in wrap(&whole, style.columns(), "  ", "    ").into_iter().enumerate() {
+        match line.trim_start().strip_prefix(label) {
+            Some(tail) if place == 0 => lines.push(format!("  {}{tail}", style.paint(code, label))),
+            _ => lines.push(line),
+        }
+    }
+}

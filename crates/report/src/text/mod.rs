@@ -1,0 +1,135 @@
+//! The summary that a terminal shows after a run.
+
+mod findings;
+mod table;
+mod wrap;
+
+use fullbore_measure::{Bytes, seconds};
+use fullbore_pipeline::record::{Outcome, RunRecord};
+
+use crate::{visible, wording};
+
+/// How the summary may look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal; less than 20 is treated as 20.
+    pub width: usize,
+    /// Whether colour and bold text may be used.
+    pub color: bool,
+}
+
+/// Columns below which no layout is tried.
+const LEAST_WIDTH: usize = 20;
+
+/// A run of less time is over before enough samples are taken to say what held it back.
+const SHORT_NS: u64 = 100_000_000;
+
+/// Changes to pipes that are listed before the rest is only counted.
+const TUNING_LINES: usize = 4;
+
+/// Gaps that are listed before the rest is only counted.
+const GAP_LINES: usize = 4;
+
+impl Style {
+    /// `width` columns without colour.
+    #[must_use]
+    pub fn plain(width: usize) -> Self {
+        Self { width, color: false }
+    }
+
+    /// `width` columns with colour.
+    #[must_use]
+    pub fn colored(width: usize) -> Self {
+        Self { width, color: true }
+    }
+
+    fn columns(self) -> usize {
+        self.width.max(LEAST_WIDTH)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+}
+
+/// Summarises a run for a terminal: a table of its stages, the verdict, what to do about it, and what could not be seen.
+///
+/// Every line ends with a newline and is at most `style.width` columns wide (at least 20).
+/// Text that comes from other programs is shown without its control characters.
+#[must_use]
+pub fn summary(record: &RunRecord, style: Style) -> String {
+    let mut text = String::new();
+    if record.findings.is_empty() && (record.elapsed_ns < SHORT_NS || record.stages.is_empty()) {
+        let verdict = format!("too short to judge ({})", seconds(record.elapsed_ns));
+        for line in wrap::wrap(&verdict, style.columns(), "  ", "  ") {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        return text;
+    }
+    let mut lines = Vec::new();
+    table::write(record, style, &mut lines);
+    tuning(record, style, &mut lines);
+    findings::write(record, style, &mut lines);
+    gaps(record, style, &mut lines);
+    for line in lines {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+/// What fullbore changed.
+fn tuning(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
+    for change in record.tuning.iter().take(TUNING_LINES) {
+        let mut sentence = format!(
+            "{}: {} → {}, {}",
+            wording::pipe(record, change.pipe),
+            Bytes(change.from_bytes),
+            Bytes(change.to_bytes),
+            wording::outcome(change.outcome)
+        );
+        if change.outcome == Outcome::Refused && !change.reason.is_empty() {
+            sentence.push_str(": ");
+            sentence.push_str(&visible::line(&change.reason));
+        }
+        lines.extend(wrap::wrap(&sentence, style.columns(), "  ", "    "));
+    }
+    if record.tuning.len() > TUNING_LINES {
+        let rest = format!("… and {} more changes to pipes", record.tuning.len() - TUNING_LINES);
+        lines.extend(wrap::wrap(&rest, style.columns(), "  ", "    "));
+    }
+}
+
+/// What could not be observed.
+fn gaps(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
+    let mut notes: Vec<String> = record
+        .gaps
+        .iter()
+        .take(GAP_LINES)
+        .map(|gap| format!("note: {}", visible::line(gap)))
+        .collect();
+    if record.gaps.len() > GAP_LINES {
+        notes.push(format!(
+            "note: {} more things could not be observed",
+            record.gaps.len() - GAP_LINES
+        ));
+    }
+    for note in notes {
+        for line in wrap::wrap(&note, style.columns(), "  ", "    ") {
+            lines.push(style.dim(&line));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The same record gives the same text; `FULLBORE_BLESS=1` rewrites what is expected.
+
+mod samples;
+
+use std::path::PathBuf;
+
+use fullbore_report::json;
+use fullbore_report::text::{Style, summary};
+
+/// Compares `actual` with a file in `tests/golden`, or rewrites that file.
+fn expect(file: &str, actual: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    if std::env::var_os("FULLBORE_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&path, actual).expect("the golden file can be written");
+        return;
+    }
+    let expected = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; FULLBORE_BLESS=1 writes it", path.display()));
+    assert!(expected == actual, "{file} differs; FULLBORE_BLESS=1 rewrites it. Now:\n{actual}");
+}
+
+#[test]
+fn the_summary_is_as_before_at_every_width() {
+    for (name, record) in samples::all() {
+        let mut text = String::new();
+        for width in [120, 80, 40, 20] {
+            text.push_str(&format!(
+                "== {width} columns\n{}",
+                summary(&record, Style::plain(width))
+            ));
+        }
+        expect(&format!("{name}.txt"), &text);
+    }
+}
+
+#[test]
+fn the_colored_summary_is_as_before() {
+    let text = summary(&samples::bottleneck(), Style::colored(80));
+    expect("bottleneck.color.txt", &text.replace('\u{1b}', "␛"));
+}
+
+#[test]
+fn the_json_is_as_before() {
+    expect("bottleneck.json", &json::to_string(&samples::bottleneck()).unwrap());
+}
+
+#[test]
+fn the_page_is_as_before() {
+    expect("bottleneck.html", &fullbore_report::html::page(&samples::bottleneck()));
+    expect("hostile.html", &fullbore_report::html::page(&samples::hostile()));
+}
+
+#[test]
+fn every_sample_is_kept_as_json() {
+    for (name, record) in samples::all().into_iter().filter(|(name, _)| *name != "many_stages") {
+        expect(&format!("{name}.json"), &json::to_string(&record).unwrap());
+    }
+}

@@ -1,0 +1,88 @@
+//! What every page promises, whatever the record says.
+
+mod samples;
+
+use fullbore_report::{html, json};
+
+/// Everything that could make a browser ask a server.
+fn loads_something(page: &str) -> Option<String> {
+    let markup = page.split("<script type=\"application/json\"").next().unwrap_or(page);
+    for start in ["src=\"", "href=\"", "url("] {
+        for (at, _) in markup.match_indices(start) {
+            let target = &markup[at + start.len()..];
+            // Text is escaped: a quote inside a command is not a quote of the page.
+            if !target.starts_with('#') && !target.starts_with("data:,") {
+                return Some(markup[at..].chars().take(60).collect());
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn a_page_loads_nothing() {
+    for (name, record) in samples::all() {
+        assert_eq!(loads_something(&html::page(&record)), None, "{name}");
+    }
+}
+
+#[test]
+fn a_command_cannot_break_out_of_the_page() {
+    let page = html::page(&samples::hostile());
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script>").count(), 2);
+    assert!(!page.contains("<!--") && !page.contains("<b>fifo") && !page.contains("<img"));
+    assert!(
+        !page.contains(['\u{1b}', '\u{7}', '\u{202e}'])
+            || page
+                .split("fullbore-run")
+                .next()
+                .is_some_and(|markup| { !markup.contains(['\u{1b}', '\u{7}', '\u{202e}']) })
+    );
+}
+
+#[test]
+fn the_embedded_record_can_be_read_back() {
+    for (name, record) in samples::all() {
+        let page = html::page(&record);
+        let start = page.find("id=\"fullbore-run\">").unwrap() + "id=\"fullbore-run\">".len();
+        let text = page[start..].split("</script>").next().unwrap();
+        let embedded = json::from_str(text).unwrap();
+        assert_eq!(
+            (embedded.command, embedded.findings),
+            (record.command, record.findings),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn every_stage_and_every_section_is_on_the_page() {
+    let page = html::page(&samples::taking_turns());
+    for part in [
+        "Pipeline",
+        "Where the time went",
+        "Rates over time",
+        "Findings",
+        "Stages",
+        "Pipes",
+        "Tuning",
+        "Machine",
+    ] {
+        assert!(page.contains(&format!("<h2>{part}</h2>")), "{part}");
+    }
+    assert!(
+        page.contains("id=\"change-3\"")
+            && page.contains("SIGPIPE")
+            && page.contains("64 KiB→1 MiB")
+    );
+    let page = html::page(&samples::unknown());
+    assert!(page.contains("Seen while it ran") && page.contains("What could not be observed"));
+}
+
+#[test]
+fn the_page_of_two_hundred_stages_stays_below_one_megabyte() {
+    let page = html::page(&samples::many_stages());
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    assert_eq!(page.matches("class=\"strip\"").count(), 400);
+}

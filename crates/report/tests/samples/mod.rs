@@ -1,0 +1,465 @@
+//! Records made by hand, each for one difficulty of showing them.
+
+#![allow(dead_code, reason = "each test binary uses some of them")]
+#![allow(clippy::cast_possible_truncation, reason = "made-up numbers need not be exact")]
+#![allow(clippy::too_many_lines, reason = "a record is long")]
+
+use std::collections::BTreeMap;
+
+use fullbore_measure::Host;
+use fullbore_pipeline::record::{
+    Cause, Finding, FindingKind, Incident, Outcome, PipeRecord, RunRecord, SCHEMA, StageRecord,
+    StageTimeline, Timeline, TuningRecord,
+};
+
+/// Name and record of every sample.
+pub(crate) fn all() -> Vec<(&'static str, RunRecord)> {
+    vec![
+        ("bottleneck", bottleneck()),
+        ("taking_turns", taking_turns()),
+        ("unknown", unknown()),
+        ("many_stages", many_stages()),
+        ("hostile", hostile()),
+        ("fan_out", fan_out()),
+        (
+            "empty",
+            RunRecord { elapsed_ns: 2_000_000, schema: SCHEMA.into(), ..RunRecord::default() },
+        ),
+    ]
+}
+
+/// What a stage does, in percent: running, runnable, reading, writing, other.
+type Shares = [f64; 5];
+
+fn host() -> Host {
+    Host {
+        kernel: "6.18.2".into(),
+        cpu: "AMD EPYC 7B13".into(),
+        cpus: 2,
+        memory_bytes: 24 << 30,
+        page_bytes: 4096,
+        pipe_max_bytes: Some(1 << 20),
+        pipe_user_pages_soft: Some(16384),
+    }
+}
+
+fn run(command: &str, elapsed_ns: u64, bound_ns: u64) -> RunRecord {
+    RunRecord {
+        schema: SCHEMA.into(),
+        fullbore_version: "0.1.0".into(),
+        command: command.into(),
+        started_unix_ns: 1_767_225_600_000_000_000,
+        elapsed_ns,
+        bound_ns,
+        overlap_percent: Some(12.4),
+        parallelism: 1.11,
+        observer_cpu_ns: elapsed_ns / 150,
+        samples: 562,
+        host: host(),
+        ..RunRecord::default()
+    }
+}
+
+fn stage(
+    number: u32,
+    command: &str,
+    life_ns: u64,
+    shares: Shares,
+    moved: (u64, u64),
+) -> StageRecord {
+    StageRecord {
+        stage: number,
+        pid: 41_000 + i32::try_from(number).unwrap_or(0),
+        command: command.into(),
+        processes: 1,
+        threads: 1,
+        start_ns: 1_200_000 * u64::from(number),
+        life_ns,
+        cpu_ns: (life_ns as f64 * shares[0] / 100.0) as u64,
+        running_percent: shares[0],
+        runnable_percent: shares[1],
+        blocked_reading_percent: Some(shares[2]),
+        blocked_writing_percent: Some(shares[3]),
+        blocked_other_percent: shares[4],
+        blocked_other_causes: if shares[4] > 0.0 {
+            BTreeMap::from([(Cause::Disk, shares[4])])
+        } else {
+            BTreeMap::new()
+        },
+        read_bytes: Some(moved.0),
+        written_bytes: Some(moved.1),
+        read_calls: Some(moved.0 / 65536 + 1),
+        write_calls: Some(moved.1 / 4096),
+        peak_memory_bytes: Some(3_400_000 * u64::from(number)),
+        exit_status: Some(0),
+    }
+}
+
+fn pipe(number: u32, writer: u32, reader: u32, blocked: (f64, f64), life_ns: u64) -> PipeRecord {
+    PipeRecord {
+        pipe: number,
+        writers: vec![writer],
+        readers: vec![reader],
+        initial_capacity_bytes: Some(65536),
+        capacity_bytes: Some(65536),
+        writer_blocked_percent: Some(blocked.0),
+        reader_blocked_percent: Some(blocked.1),
+        life_ns,
+        ..PipeRecord::default()
+    }
+}
+
+/// A repeatable number in 0..1 for a place.
+fn noise(a: u64, b: u64) -> f64 {
+    let mixed = (a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.wrapping_mul(0xc2b2_ae3d_27d4_eb4f))
+        .wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (mixed >> 40) as f64 / f64::from(1_u32 << 24)
+}
+
+/// A timeline of `steps` steps in which each stage strays around its shares.
+fn timeline(record: &RunRecord, steps: usize) -> Timeline {
+    let step_ns = record.elapsed_ns / steps as u64;
+    let series = |stage: &StageRecord| {
+        let shares = [
+            stage.running_percent,
+            stage.runnable_percent,
+            stage.blocked_reading_percent.unwrap_or(0.0),
+            stage.blocked_writing_percent.unwrap_or(0.0),
+            stage.blocked_other_percent,
+        ];
+        let mut line = StageTimeline { stage: stage.stage, ..StageTimeline::default() };
+        for step in 0..steps {
+            let weights: Vec<f64> = shares
+                .iter()
+                .enumerate()
+                .map(|(kind, share)| {
+                    share * (0.55 + noise(u64::from(stage.stage) * 8 + kind as u64, step as u64))
+                })
+                .collect();
+            let scale = 100.0 / weights.iter().sum::<f64>().max(1.0);
+            let part = |kind: usize| ((weights[kind] * scale * 10.0).round() / 10.0) as f32;
+            line.running.push(part(0));
+            line.runnable.push(part(1));
+            line.blocked_reading.push(part(2));
+            line.blocked_writing.push(part(3));
+            line.blocked_other.push(part(4));
+            let pace = weights[0] / shares[0].max(0.1) / steps as f64;
+            line.read_bytes.push((stage.read_bytes.unwrap_or(0) as f64 * pace) as u64);
+            line.written_bytes.push((stage.written_bytes.unwrap_or(0) as f64 * pace) as u64);
+        }
+        line
+    };
+    Timeline { start_ns: 0, step_ns, stages: record.stages.iter().map(series).collect() }
+}
+
+fn finding(
+    kind: FindingKind,
+    stage: Option<u32>,
+    pipe: Option<u32>,
+    message: &str,
+    advice: &str,
+) -> Finding {
+    Finding {
+        kind,
+        stage,
+        pipe,
+        message: message.into(),
+        advice: advice.into(),
+        evidence: BTreeMap::from([
+            ("running_percent".to_owned(), 99.1),
+            ("upstream_blocked_writing_percent".to_owned(), 96.0),
+        ]),
+    }
+}
+
+/// The example of the documentation: four stages, jq holds the others back.
+pub(crate) fn bottleneck() -> RunRecord {
+    let life = 11_600_000_000;
+    let mut record =
+        run("zstdcat prices.zst | jq -c .price | sort -n | tail -1", life, 11_400_000_000);
+    record.stages = vec![
+        stage(1, "zstdcat prices.zst", life, [4.0, 0.2, 0.0, 95.8, 0.0], (38_000_000, 382_000_000)),
+        stage(2, "jq -c .price", life, [98.6, 0.4, 0.0, 1.0, 0.0], (382_000_000, 36_000_000)),
+        stage(3, "sort -n", life, [8.0, 0.3, 91.7, 0.0, 0.0], (36_000_000, 36_000_000)),
+        stage(4, "tail -1", life, [0.1, 0.0, 99.9, 0.0, 0.0], (36_000_000, 7)),
+    ];
+    record.pipes = vec![
+        pipe(1, 1, 2, (95.8, 0.0), life),
+        pipe(2, 2, 3, (1.0, 91.7), life),
+        pipe(3, 3, 4, (0.0, 99.9), life),
+    ];
+    record.findings = vec![
+        finding(
+            FindingKind::Bottleneck,
+            Some(2),
+            None,
+            "jq (99 % on a CPU; zstdcat waits for it 96 % of the time). No pipe setting helps: the best possible time is 11.4 s, this run took 11.6 s.",
+            "give the work of jq to both CPUs: fullbore par -j2 --block 4M -- jq -c .price",
+        ),
+        finding(
+            FindingKind::SmallCalls,
+            Some(2),
+            Some(2),
+            "jq writes 4 KiB at a time (8 789 calls).",
+            "jq has no option for this; it costs about 1 % here.",
+        ),
+    ];
+    record.timeline = timeline(&record, 48);
+    record
+}
+
+/// Two neighbours that wait for each other; one pipe was grown and kept, one put back, one refused.
+pub(crate) fn taking_turns() -> RunRecord {
+    let life = 6_200_000_000;
+    let mut record =
+        run("tar c src | zstd -1 | ssh backup 'cat > src.tar.zst'", life, 3_600_000_000);
+    record.exit_status = 141;
+    record.overlap_percent = Some(18.0);
+    record.stages = vec![
+        stage(1, "tar c src", life, [41.0, 2.0, 0.0, 36.0, 21.0], (1_900_000_000, 1_920_000_000)),
+        stage(2, "zstd -1", life, [52.0, 6.5, 38.0, 3.5, 0.0], (1_920_000_000, 610_000_000)),
+        stage(
+            3,
+            "ssh backup cat > src.tar.zst",
+            life,
+            [22.0, 1.0, 70.0, 0.0, 7.0],
+            (610_000_000, 0),
+        ),
+    ];
+    record.stages[0].exit_status = Some(141);
+    record.stages[1].exit_status = Some(2);
+    record.pipes = vec![pipe(1, 1, 2, (36.0, 38.0), life), pipe(2, 2, 3, (3.5, 70.0), life)];
+    record.pipes[0].capacity_bytes = Some(1 << 20);
+    let change = |pipe, at_ns, to_bytes, outcome, reason: &str| TuningRecord {
+        pipe,
+        at_ns,
+        from_bytes: 65536,
+        to_bytes,
+        outcome,
+        reason: reason.into(),
+    };
+    record.tuning = vec![
+        change(
+            1,
+            400_000_000,
+            1 << 20,
+            Outcome::Kept,
+            "both sides waited less: 74 % before, 31 % after",
+        ),
+        change(2, 1_900_000_000, 262_144, Outcome::Reverted, "the blocked share did not fall"),
+        change(
+            2,
+            4_100_000_000,
+            4 << 20,
+            Outcome::Refused,
+            "above /proc/sys/fs/pipe-max-size (1 MiB)",
+        ),
+    ];
+    record.findings = vec![
+        finding(
+            FindingKind::TakingTurns,
+            None,
+            Some(1),
+            "tar and zstd wait for each other in turn: only 18 % of the time do two stages run at once.",
+            "fullbore run --pipe-size 1M -- 'tar c src | zstd -1 | ssh backup'",
+        ),
+        finding(
+            FindingKind::SourceBound,
+            Some(1),
+            None,
+            "tar waits for the disk 21 % of the time.",
+            "",
+        ),
+    ];
+    record.timeline = timeline(&record, 62);
+    record
+}
+
+/// Waits whose reason could not be seen, bytes that were spliced, and gaps that say so.
+pub(crate) fn unknown() -> RunRecord {
+    let life = 3_000_000_000;
+    let mut record = run("sudo cat disk.img | pv | gzip", life, 2_900_000_000);
+    record.overlap_percent = None;
+    record.stages = vec![
+        stage(1, "sudo cat disk.img", life, [12.0, 0.0, 0.0, 0.0, 88.0], (0, 0)),
+        stage(2, "pv", life, [2.0, 0.0, 10.0, 88.0, 0.0], (0, 0)),
+        stage(3, "gzip", life, [96.0, 4.0, 0.0, 0.0, 0.0], (90_000_000, 88_000_000)),
+    ];
+    for stage in record.stages.iter_mut().take(2) {
+        (stage.read_bytes, stage.written_bytes, stage.read_calls, stage.write_calls) =
+            (None, None, None, None);
+        (stage.exit_status, stage.peak_memory_bytes) = (None, None);
+    }
+    record.stages[0].blocked_reading_percent = None;
+    record.stages[0].blocked_writing_percent = None;
+    record.stages[0].blocked_other_causes = BTreeMap::from([(Cause::Unknown, 88.0)]);
+    record.stages[2].exit_status = Some(1);
+    record.pipes = vec![
+        pipe(1, 1, 2, (0.0, 10.0), life),
+        pipe(2, 2, 3, (88.0, 0.0), life),
+        pipe(3, 3, 9, (0.0, 0.0), life),
+    ];
+    record.pipes[0].writer_blocked_percent = None;
+    record.pipes[0].capacity_bytes = None;
+    record.pipes[2].readers.clear();
+    record.pipes[2].outside_reader = true;
+    record.findings =
+        vec![finding(FindingKind::Bottleneck, Some(3), None, "gzip (96 % on a CPU).", "pigz -p 2")];
+    record.incidents = vec![
+        Incident::Stalled { stage: Some(1), lasted_ns: 400_000_000 },
+        Incident::LeakedEnd {
+            pipe: 2,
+            waiting_stage: 3,
+            holder_stage: None,
+            holder_pid: 77,
+            holder_command: "sleep 600".into(),
+            lasted_ns: 300_000_000,
+        },
+    ];
+    record.gaps = vec![
+        "sudo runs as another user: what it waited for could not be seen.".into(),
+        "pv moves data by splice, which Linux does not count.".into(),
+    ];
+    record.timeline = timeline(&record, 30);
+    record
+}
+
+/// Two hundred stages in one row.
+pub(crate) fn many_stages() -> RunRecord {
+    let life = 90_000_000_000;
+    let mut record = run("generate | …", life, 60_000_000_000);
+    record.stages = (1..=200)
+        .map(|number| {
+            let busy = (3.0 + 30.0 * noise(u64::from(number), 7)).round() / 8.0;
+            let shares = if number == 117 {
+                [97.0, 2.0, 1.0, 0.0, 0.0]
+            } else {
+                [busy, 0.1, 60.0 - busy, 39.9, 0.0]
+            };
+            stage(
+                number,
+                &format!("filter --step {number} --rules rules/{number:03}.conf"),
+                life,
+                shares,
+                (4_000_000_000, 4_000_000_000),
+            )
+        })
+        .collect();
+    record.pipes =
+        (1..200).map(|number| pipe(number, number, number + 1, (39.9, 60.0), life)).collect();
+    record.stages[60].exit_status = Some(3);
+    record.findings =
+        vec![finding(FindingKind::Bottleneck, Some(117), None, "filter (97 % on a CPU).", "")];
+    record.timeline = timeline(&record, 400);
+    record
+}
+
+/// Commands that try to break out of a terminal, a page and a script.
+pub(crate) fn hostile() -> RunRecord {
+    let life = 1_500_000_000;
+    let nasty = "printf '\u{1b}]0;owned\u{7}\u{1b}[2J' </script><script>alert(1)</script><!-- \u{202e}evil\n\" onload=\"x";
+    let mut record = run(nasty, life, 900_000_000);
+    record.stages = vec![
+        stage(1, nasty, life, [60.0, 0.0, 0.0, 40.0, 0.0], (1000, 900_000)),
+        stage(
+            2,
+            "日本語コマンド --オプション=とても長い値 é👩‍👩‍👧",
+            life,
+            [30.0, 0.0, 70.0, 0.0, 0.0],
+            (900_000, 12),
+        ),
+        stage(3, "", life, [1.0, 0.0, 99.0, 0.0, 0.0], (12, 0)),
+    ];
+    record.pipes = vec![pipe(1, 1, 2, (40.0, 70.0), life), pipe(2, 2, 3, (0.0, 99.0), life)];
+    record.pipes[1].path = Some("/tmp/<b>fifo</b>".into());
+    record.findings = vec![finding(
+        FindingKind::Bottleneck,
+        Some(1),
+        None,
+        &format!("{nasty} (60 % on a CPU)."),
+        "run `echo '<img src=x onerror=alert(1)>' | \u{1b}[31mcat`",
+    )];
+    record.gaps = vec![nasty.into()];
+    record.timeline = timeline(&record, 15);
+    record
+}
+
+/// `tee` into two other commands, fed from outside, one of them writing outside, beside a second pipeline.
+pub(crate) fn fan_out() -> RunRecord {
+    let life = 8_000_000_000;
+    let mut record = run(
+        "curl -s host/log | tee >(grep -c error >&2) >(gzip > log.gz) | awk '{print $1}' & du -a / | sort -n > sizes; wait",
+        life,
+        5_400_000_000,
+    );
+    record.stages = vec![
+        stage(
+            1,
+            "curl -s host/log",
+            life,
+            [14.0, 1.0, 0.0, 46.0, 39.0],
+            (800_000_000, 790_000_000),
+        ),
+        stage(
+            2,
+            "tee /dev/fd/63 /dev/fd/62",
+            life,
+            [11.0, 2.0, 17.0, 70.0, 0.0],
+            (790_000_000, 2_370_000_000),
+        ),
+        stage(3, "grep -c error", life, [18.0, 1.0, 81.0, 0.0, 0.0], (790_000_000, 6)),
+        stage(4, "gzip", life, [66.0, 22.0, 12.0, 0.0, 0.0], (790_000_000, 120_000_000)),
+        stage(5, "awk {print $1}", life, [24.0, 6.0, 70.0, 0.0, 0.0], (790_000_000, 140_000_000)),
+        stage(6, "du -a /", life / 2, [30.0, 3.0, 0.0, 1.0, 66.0], (0, 30_000_000)),
+        stage(7, "sort -n", life / 2, [9.0, 1.0, 90.0, 0.0, 0.0], (30_000_000, 30_000_000)),
+    ];
+    record.stages[0].blocked_other_causes = BTreeMap::from([(Cause::Network, 39.0)]);
+    record.pipes = vec![
+        pipe(1, 1, 2, (46.0, 17.0), life),
+        pipe(2, 2, 3, (2.0, 81.0), life),
+        pipe(3, 2, 4, (64.0, 12.0), life),
+        pipe(4, 2, 5, (4.0, 70.0), life),
+        pipe(5, 6, 7, (1.0, 90.0), life / 2),
+        PipeRecord { outside_writer: true, writers: vec![], ..pipe(6, 0, 1, (0.0, 3.0), life) },
+        PipeRecord { outside_reader: true, readers: vec![], ..pipe(7, 5, 0, (0.0, 0.0), life) },
+    ];
+    record.findings = vec![
+        finding(
+            FindingKind::Bottleneck,
+            Some(4),
+            None,
+            "gzip (66 % on a CPU; tee waits for it 64 % of the time).",
+            "replace gzip by a program that uses both CPUs: pigz -p 2",
+        ),
+        finding(
+            FindingKind::CpuStarved,
+            Some(4),
+            None,
+            "gzip waits for a CPU 22 % of the time: 5 stages want to run on 2 CPUs.",
+            "",
+        ),
+        finding(
+            FindingKind::SourceBound,
+            Some(1),
+            None,
+            "curl waits for the network 39 % of the time.",
+            "",
+        ),
+    ];
+    record.timeline = timeline(&record, 80);
+    let half = record.timeline.stages[5].running.len() / 2;
+    for line in record.timeline.stages.iter_mut().skip(5) {
+        for series in [
+            &mut line.running,
+            &mut line.runnable,
+            &mut line.blocked_reading,
+            &mut line.blocked_writing,
+            &mut line.blocked_other,
+        ] {
+            series[half..].fill(0.0);
+        }
+        line.read_bytes[half..].fill(0);
+        line.written_bytes[half..].fill(0);
+    }
+    record
+}
