@@ -3,10 +3,7 @@
 //! The tests and benchmarks build pipelines from it, so that the right verdict is known by construction;
 //! with `--truth FILE` it also writes down, as JSON, where its own time went.
 //! Computing is measured in CPU time of the thread, so a busy machine does not change the work done.
-#![allow(
-    clippy::print_stderr,
-    reason = "a program of the tests reports its own failures"
-)]
+#![allow(clippy::print_stderr, reason = "a program of the tests reports its own failures")]
 
 use std::fs::File;
 use std::io;
@@ -122,10 +119,7 @@ struct Truth {
 enum Readiness {
     Blocking,
     Poll,
-    Epoll {
-        input: Option<OwnedFd>,
-        output: Option<OwnedFd>,
-    },
+    Epoll { input: Option<OwnedFd>, output: Option<OwnedFd> },
 }
 
 /// What all threads of the stage share.
@@ -179,9 +173,7 @@ fn run(args: &Args) -> io::Result<()> {
         .collect();
     let (mut truth, mut result) = Worker::new(Arc::clone(&shared))?.work()?;
     for thread in threads {
-        let (other, ended) = thread
-            .join()
-            .map_err(|_| io::Error::other("a thread panicked"))??;
+        let (other, ended) = thread.join().map_err(|_| io::Error::other("a thread panicked"))??;
         truth.add(&other);
         result = result.and(ended);
     }
@@ -407,16 +399,8 @@ fn open_input(args: &Args) -> io::Result<Option<OwnedFd>> {
     let Some(path) = &args.source else {
         return rustix::stdio::stdin().try_clone_to_owned().map(Some);
     };
-    let direct = if args.direct {
-        OFlags::DIRECT
-    } else {
-        OFlags::empty()
-    };
-    Ok(Some(rustix::fs::open(
-        path,
-        OFlags::RDONLY | OFlags::CLOEXEC | direct,
-        Mode::empty(),
-    )?))
+    let direct = if args.direct { OFlags::DIRECT } else { OFlags::empty() };
+    Ok(Some(rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | direct, Mode::empty())?))
 }
 
 fn open_output(args: &Args) -> io::Result<Option<OwnedFd>> {
@@ -443,10 +427,8 @@ fn wait_by_poll(fd: BorrowedFd<'_>, events: PollFlags) -> io::Result<()> {
 
 fn wait_by_epoll(set: Option<&OwnedFd>) -> io::Result<()> {
     let Some(set) = set else { return Ok(()) };
-    let mut events = [epoll::Event {
-        flags: epoll::EventFlags::empty(),
-        data: epoll::EventData::new_u64(0),
-    }];
+    let mut events =
+        [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }];
     again(|| epoll::wait(set, &mut events[..], None))?;
     Ok(())
 }
@@ -481,18 +463,12 @@ fn cpu_time(clock: ClockId) -> Duration {
 }
 
 fn waited(wall: Instant, cpu: Duration) -> u64 {
-    nanoseconds(
-        wall.elapsed()
-            .saturating_sub(cpu_time(ClockId::ThreadCPUTime).saturating_sub(cpu)),
-    )
+    nanoseconds(wall.elapsed().saturating_sub(cpu_time(ClockId::ThreadCPUTime).saturating_sub(cpu)))
 }
 
 fn runnable_ns() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace()
-        .nth(1)
-        .and_then(|field| field.parse().ok())
-        .unwrap_or(0)
+    text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0)
 }
 
 fn nanoseconds(time: Duration) -> u64 {

@@ -33,12 +33,7 @@ struct Truth {
 impl Deviation {
     /// What it is about, in words.
     pub(crate) fn text(&self) -> String {
-        let Self {
-            stage,
-            share,
-            reported_percent,
-            true_percent,
-        } = self;
+        let Self { stage, share, reported_percent, true_percent } = self;
         format!("{stage}: {share} {reported_percent:.1} % reported, {true_percent:.1} % true")
     }
 
@@ -63,21 +58,9 @@ impl Mix {
             // Waiting for a CPU inside a call counts as waiting for the pipe in the stage's own clock.
             let pairs = [
                 ("running", Some(reported.running_percent), truth.cpu_ns),
-                (
-                    "blocked reading",
-                    reported.blocked_reading_percent,
-                    truth.read_wait_ns,
-                ),
-                (
-                    "blocked writing",
-                    reported.blocked_writing_percent,
-                    truth.write_wait_ns,
-                ),
-                (
-                    "blocked other",
-                    Some(reported.blocked_other_percent),
-                    truth.sleeping_ns,
-                ),
+                ("blocked reading", reported.blocked_reading_percent, truth.read_wait_ns),
+                ("blocked writing", reported.blocked_writing_percent, truth.write_wait_ns),
+                ("blocked other", Some(reported.blocked_other_percent), truth.sleeping_ns),
             ];
             pairs.map(|(share, percent, time_ns)| Deviation {
                 stage: name,
