@@ -48,7 +48,7 @@ fn with_quiet_nothing_of_ours_reaches_stderr() {
 
 #[test]
 fn without_quiet_the_summary_goes_to_stderr_and_nowhere_else() {
-    let ended = Sandbox::new().run(&["run", "seq 100 | tail -1"]);
-    assert_eq!(ended.stdout, b"100\n");
+    let ended = Sandbox::new().run(&["run", "seq 3000000 | tail -1; sleep 0.5"]);
+    assert_eq!(ended.stdout, b"3000000\n");
     assert!(ended.stderr.contains("tail -1"), "no summary: {}", ended.stderr);
 }
