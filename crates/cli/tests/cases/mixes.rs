@@ -25,6 +25,7 @@ pub(crate) struct Deviation {
 struct Truth {
     life_ns: f64,
     cpu_ns: f64,
+    runnable_ns: f64,
     sleeping_ns: f64,
     read_wait_ns: f64,
     write_wait_ns: f64,
@@ -55,9 +56,9 @@ impl Mix {
                 .expect("the stage wrote its truth");
             let truth: Truth = serde_json::from_slice(&text).expect("the truth is JSON");
             let reported = stage(&record, &format!("--name {name} "));
-            // Waiting for a CPU inside a call counts as waiting for the pipe in the stage's own clock.
             let pairs = [
                 ("running", Some(reported.running_percent), truth.cpu_ns),
+                ("runnable", Some(reported.runnable_percent), truth.runnable_ns),
                 ("blocked reading", reported.blocked_reading_percent, truth.read_wait_ns),
                 ("blocked writing", reported.blocked_writing_percent, truth.write_wait_ns),
                 ("blocked other", Some(reported.blocked_other_percent), truth.sleeping_ns),
