@@ -171,7 +171,7 @@ fn several_writers_share_one_pipe() {
 
 #[test]
 fn xargs_with_its_children_is_one_stage() {
-    let line = "seq 8 | xargs -P2 -n1 {stage} --no-read --total 64K --sleep-us 100000 --name | wc -c >/dev/null";
+    let line = "(seq 8; sleep 0.2) | xargs -P2 -n1 {stage} --no-read --total 64K --sleep-us 100000 --name | wc -c >/dev/null";
     let record = record(line);
     assert_eq!(record.stages.len(), 3, "{:?}", commands(&record));
     let xargs = stage(&record, "xargs");
@@ -181,7 +181,10 @@ fn xargs_with_its_children_is_one_stage() {
 
 #[test]
 fn two_hundred_stages_are_two_hundred_stages() {
-    let line = format!("{SLOW} | {}", vec!["cat"; 199].join(" | ")) + " >/dev/null";
+    let line = format!(
+        "{{stage}} --name slow --no-read --seconds 2 --sleep-us 2000 | {} >/dev/null",
+        vec!["cat"; 199].join(" | ")
+    );
     let record = record(&line);
     assert_eq!(record.stages.len(), 200, "{:?}", commands(&record));
     assert_eq!(record.pipes.len(), 199);
