@@ -20,7 +20,8 @@ test: test-tools ## install what the tests need, and run all tests
 test-tools:
 	scripts/install-test-tools
 
-bench: test-tools ## measure every claim and write docs/claims.md (half an hour)
+bench: ## measure every claim and write docs/claims.md (half an hour)
+	scripts/install-test-tools bench
 	$(CARGO) build --release --package fullbore --bins --examples
 	$(CARGO) bench --package fullbore --bench claims -- $(CLAIMS)
 

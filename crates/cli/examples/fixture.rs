@@ -3,10 +3,7 @@
 //! The tests and benchmarks build pipelines from it, so that the right verdict is known by construction;
 //! with `--truth FILE` it also writes down, as JSON, where its own time went.
 //! Computing is measured in CPU time of the thread, so a busy machine does not change the work done.
-#![allow(
-    clippy::print_stderr,
-    reason = "a program of the tests reports its own failures"
-)]
+#![allow(clippy::print_stderr, reason = "a program of the tests reports its own failures")]
 
 use std::fs::File;
 use std::io;
@@ -106,9 +103,9 @@ struct Truth {
     cpu_ns: u64,
     computing_ns: u64,
     sleeping_ns: u64,
-    /// Wall time inside reads of the input minus the CPU time spent there.
+    /// Wall time inside reads of the input minus the time on a CPU or waiting for one.
     read_wait_ns: u64,
-    /// Wall time inside writes of the output minus the CPU time spent there.
+    /// Wall time inside writes of the output minus the time on a CPU or waiting for one.
     write_wait_ns: u64,
     /// Time the main thread waited for a CPU, as Linux counts it.
     runnable_ns: u64,
@@ -122,10 +119,7 @@ struct Truth {
 enum Readiness {
     Blocking,
     Poll,
-    Epoll {
-        input: Option<OwnedFd>,
-        output: Option<OwnedFd>,
-    },
+    Epoll { input: Option<OwnedFd>, output: Option<OwnedFd> },
 }
 
 /// What all threads of the stage share.
@@ -138,11 +132,25 @@ struct Shared {
     started: Instant,
 }
 
+/// The clocks by which a thread tells waiting from running.
+struct Clocks {
+    /// Its own schedstat, when the truth is wanted: time spent waiting for a CPU is not time blocked.
+    schedstat: Option<File>,
+}
+
+/// A moment by these clocks.
+struct Moment {
+    wall: Instant,
+    cpu: Duration,
+    runnable_ns: u64,
+}
+
 /// One thread of the stage and what it knows about its time.
 struct Worker {
     shared: Arc<Shared>,
     readiness: Readiness,
     truth: Truth,
+    clocks: Clocks,
     compute_goal: Duration,
     computed: Duration,
 }
@@ -179,9 +187,7 @@ fn run(args: &Args) -> io::Result<()> {
         .collect();
     let (mut truth, mut result) = Worker::new(Arc::clone(&shared))?.work()?;
     for thread in threads {
-        let (other, ended) = thread
-            .join()
-            .map_err(|_| io::Error::other("a thread panicked"))??;
+        let (other, ended) = thread.join().map_err(|_| io::Error::other("a thread panicked"))??;
         truth.add(&other);
         result = result.and(ended);
     }
@@ -190,7 +196,7 @@ fn run(args: &Args) -> io::Result<()> {
         args.name.clone_into(&mut truth.name);
         truth.life_ns = nanoseconds(started.elapsed());
         truth.cpu_ns = nanoseconds(cpu_time(ClockId::ProcessCPUTime));
-        truth.runnable_ns = runnable_ns();
+        truth.runnable_ns = Clocks::new(args)?.runnable_ns();
         std::fs::write(path, serde_json::to_vec_pretty(&truth)?)?;
     }
     result
@@ -206,10 +212,12 @@ impl Worker {
             },
             (false, false) => Readiness::Blocking,
         };
+        let clocks = Clocks::new(&shared.args)?;
         Ok(Self {
             shared,
             readiness,
             truth: Truth::default(),
+            clocks,
             compute_goal: Duration::ZERO,
             computed: Duration::ZERO,
         })
@@ -315,9 +323,9 @@ impl Worker {
             self.truth.computing_ns += nanoseconds(cpu_time(ClockId::ThreadCPUTime) - start);
         }
         if sleep_us > 0 {
-            let start = Instant::now();
+            let start = self.clocks.now();
             std::thread::sleep(Duration::from_micros(sleep_us));
-            self.truth.sleeping_ns += nanoseconds(start.elapsed());
+            self.truth.sleeping_ns += self.clocks.waited_since(&start);
         }
         if let Some(journal) = &self.shared.journal {
             rustix::io::write(journal, &[7; PAGE_BYTES])?;
@@ -336,10 +344,10 @@ impl Worker {
         let Some(input) = &shared.input else {
             return Ok(0);
         };
-        let (wall, cpu) = (Instant::now(), cpu_time(ClockId::ThreadCPUTime));
+        let start = self.clocks.now();
         self.readiness.wait_for_input(input.as_fd())?;
         let count = again(|| rustix::io::read(input, &mut *buffer))?;
-        self.truth.read_wait_ns += waited(wall, cpu);
+        self.truth.read_wait_ns += self.clocks.waited_since(&start);
         self.truth.read_calls += 1;
         self.truth.read_bytes += count as u64;
         Ok(count)
@@ -351,7 +359,7 @@ impl Worker {
             return Ok(());
         };
         while !data.is_empty() {
-            let (wall, cpu) = (Instant::now(), cpu_time(ClockId::ThreadCPUTime));
+            let start = self.clocks.now();
             self.readiness.wait_for_output(output.as_fd())?;
             // A pipe that is ready takes a page without blocking, and no more than that is certain.
             let most = if matches!(self.readiness, Readiness::Blocking) {
@@ -360,12 +368,44 @@ impl Worker {
                 PAGE_BYTES.min(data.len())
             };
             let count = again(|| rustix::io::write(output, &data[..most]))?;
-            self.truth.write_wait_ns += waited(wall, cpu);
+            self.truth.write_wait_ns += self.clocks.waited_since(&start);
             self.truth.write_calls += 1;
             self.truth.written_bytes += count as u64;
             data = &data[count..];
         }
         Ok(())
+    }
+}
+
+impl Clocks {
+    fn new(args: &Args) -> io::Result<Self> {
+        let schedstat = args.truth.is_some().then(|| File::open("/proc/thread-self/schedstat"));
+        Ok(Self { schedstat: schedstat.transpose()? })
+    }
+
+    fn now(&self) -> Moment {
+        Moment {
+            wall: Instant::now(),
+            cpu: cpu_time(ClockId::ThreadCPUTime),
+            runnable_ns: self.runnable_ns(),
+        }
+    }
+
+    /// Time since then that was spent neither on a CPU nor waiting for one.
+    fn waited_since(&self, start: &Moment) -> u64 {
+        let now = self.now();
+        let busy =
+            nanoseconds(now.cpu.saturating_sub(start.cpu)) + now.runnable_ns - start.runnable_ns;
+        nanoseconds(now.wall - start.wall).saturating_sub(busy)
+    }
+
+    /// Time this thread has waited for a CPU so far, as Linux counts it; 0 when nobody asked for the truth.
+    fn runnable_ns(&self) -> u64 {
+        let mut buffer = [0; 64];
+        let count =
+            self.schedstat.as_ref().and_then(|file| rustix::io::pread(file, &mut buffer, 0).ok());
+        let text = std::str::from_utf8(&buffer[..count.unwrap_or(0)]).unwrap_or_default();
+        text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0)
     }
 }
 
@@ -407,16 +447,8 @@ fn open_input(args: &Args) -> io::Result<Option<OwnedFd>> {
     let Some(path) = &args.source else {
         return rustix::stdio::stdin().try_clone_to_owned().map(Some);
     };
-    let direct = if args.direct {
-        OFlags::DIRECT
-    } else {
-        OFlags::empty()
-    };
-    Ok(Some(rustix::fs::open(
-        path,
-        OFlags::RDONLY | OFlags::CLOEXEC | direct,
-        Mode::empty(),
-    )?))
+    let direct = if args.direct { OFlags::DIRECT } else { OFlags::empty() };
+    Ok(Some(rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | direct, Mode::empty())?))
 }
 
 fn open_output(args: &Args) -> io::Result<Option<OwnedFd>> {
@@ -443,10 +475,8 @@ fn wait_by_poll(fd: BorrowedFd<'_>, events: PollFlags) -> io::Result<()> {
 
 fn wait_by_epoll(set: Option<&OwnedFd>) -> io::Result<()> {
     let Some(set) = set else { return Ok(()) };
-    let mut events = [epoll::Event {
-        flags: epoll::EventFlags::empty(),
-        data: epoll::EventData::new_u64(0),
-    }];
+    let mut events =
+        [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }];
     again(|| epoll::wait(set, &mut events[..], None))?;
     Ok(())
 }
@@ -478,21 +508,6 @@ fn pattern(bytes: usize) -> Vec<u8> {
 
 fn cpu_time(clock: ClockId) -> Duration {
     Duration::try_from(clock_gettime(clock)).unwrap_or_default()
-}
-
-fn waited(wall: Instant, cpu: Duration) -> u64 {
-    nanoseconds(
-        wall.elapsed()
-            .saturating_sub(cpu_time(ClockId::ThreadCPUTime).saturating_sub(cpu)),
-    )
-}
-
-fn runnable_ns() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace()
-        .nth(1)
-        .and_then(|field| field.parse().ok())
-        .unwrap_or(0)
 }
 
 fn nanoseconds(time: Duration) -> u64 {

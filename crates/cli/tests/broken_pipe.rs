@@ -18,11 +18,7 @@ const SIGHTINGS: u32 = LOOKS / 5;
 fn a_reader_that_leaves_ends_the_pipeline_by_sigpipe() {
     let place = Sandbox::new();
     let (reader, writer) = std::io::pipe().unwrap();
-    let mut child = place
-        .fullbore(&["run", "-q", "yes"])
-        .stdout(writer)
-        .spawn()
-        .unwrap();
+    let mut child = place.fullbore(&["run", "-q", "exec yes"]).stdout(writer).spawn().unwrap();
     let mut first = [0; 2];
     std::io::Read::read_exact(&mut &reader, &mut first).unwrap();
     assert_eq!(&first, b"y\n");
@@ -43,10 +39,7 @@ fn a_writer_upstream_ends_when_the_pipeline_leaves() {
         .spawn()
         .unwrap();
     assert_eq!(wait_or_kill(&mut ours, "head -1").code(), Some(0));
-    assert_eq!(
-        wait_or_kill(&mut yes, "yes without a reader").signal(),
-        Some(13)
-    );
+    assert_eq!(wait_or_kill(&mut yes, "yes without a reader").signal(), Some(13));
 }
 
 #[test]
@@ -55,20 +48,10 @@ fn a_writer_upstream_ends_even_while_the_pipeline_goes_on() {
     let (reader, writer) = std::io::pipe().unwrap();
     let mut yes = place.command("yes").stdout(writer).spawn().unwrap();
     let line = "head -1; exec <&-; sleep 95";
-    let mut ours = place
-        .fullbore(&["run", "-q", line])
-        .stdin(reader)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    assert_eq!(
-        wait_or_kill(&mut yes, "yes while the pipeline goes on").signal(),
-        Some(13)
-    );
-    assert!(
-        ours.try_wait().unwrap().is_none(),
-        "the pipeline must still run"
-    );
+    let mut ours =
+        place.fullbore(&["run", "-q", line]).stdin(reader).stdout(Stdio::null()).spawn().unwrap();
+    assert_eq!(wait_or_kill(&mut yes, "yes while the pipeline goes on").signal(), Some(13));
+    assert!(ours.try_wait().unwrap().is_none(), "the pipeline must still run");
 }
 
 #[test]
@@ -81,10 +64,7 @@ fn the_end_of_file_is_not_delayed() {
         .spawn()
         .unwrap();
     assert_eq!(std::io::read_to_string(reader).unwrap(), "x\n");
-    assert!(
-        ours.try_wait().unwrap().is_none(),
-        "the pipeline must still run"
-    );
+    assert!(ours.try_wait().unwrap().is_none(), "the pipeline must still run");
 }
 
 #[test]
@@ -92,16 +72,9 @@ fn a_reader_inside_gets_its_end_of_file_while_the_line_goes_on() {
     let place = Sandbox::new();
     let (reader, writer) = std::io::pipe().unwrap();
     let line = "seq 1000000 | { cat; echo end of file; } | tail -1; exec >&-; sleep 93";
-    let mut ours = place
-        .fullbore(&["run", "-q", line])
-        .stdout(writer)
-        .spawn()
-        .unwrap();
+    let mut ours = place.fullbore(&["run", "-q", line]).stdout(writer).spawn().unwrap();
     assert_eq!(std::io::read_to_string(reader).unwrap(), "end of file\n");
-    assert!(
-        ours.try_wait().unwrap().is_none(),
-        "the pipeline must still run"
-    );
+    assert!(ours.try_wait().unwrap().is_none(), "the pipeline must still run");
 }
 
 #[test]
@@ -112,34 +85,18 @@ fn fullbore_holds_no_end_of_any_pipe() {
     let line = "yes | cat | cat >/dev/null & sleep 92 | cat";
     let mut command = place.fullbore(&["run", "--live", "never", line]);
     let stderr = File::create(place.path("stderr")).unwrap();
-    let mut child = command
-        .stdin(stdin)
-        .stdout(stdout)
-        .stderr(stderr)
-        .spawn()
-        .unwrap();
+    let mut child = command.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
     let ours = Process(child.id());
     let complete = within(Duration::from_secs(20), || {
         (pipes_of_stages(&place, ours).len() >= 5).then_some(())
     });
-    assert!(
-        complete.is_some(),
-        "pipes of the pipeline: {:?}",
-        pipes_of_stages(&place, ours)
-    );
+    assert!(complete.is_some(), "pipes of the pipeline: {:?}", pipes_of_stages(&place, ours));
 
     let pipeline = pipes_of_stages(&place, ours);
     let mut sightings: BTreeMap<String, u32> = BTreeMap::new();
     for _ in 0..LOOKS {
-        let open: BTreeSet<_> = ours
-            .open_files()
-            .into_iter()
-            .map(|(_, target)| target)
-            .collect();
-        assert!(
-            !open.is_empty(),
-            "the open files of fullbore cannot be read"
-        );
+        let open: BTreeSet<_> = ours.open_files().into_iter().map(|(_, target)| target).collect();
+        assert!(!open.is_empty(), "the open files of fullbore cannot be read");
         for target in open.intersection(&pipeline) {
             *sightings.entry(target.clone()).or_default() += 1;
         }
@@ -148,10 +105,7 @@ fn fullbore_holds_no_end_of_any_pipe() {
     }
     end(&place, &mut child);
     sightings.retain(|_, count| *count > SIGHTINGS);
-    assert!(
-        sightings.is_empty(),
-        "held in more than {SIGHTINGS} of {LOOKS} looks: {sightings:?}"
-    );
+    assert!(sightings.is_empty(), "held in more than {SIGHTINGS} of {LOOKS} looks: {sightings:?}");
 }
 
 #[test]
@@ -159,11 +113,7 @@ fn an_early_leaving_reader_costs_no_time() {
     let started = Instant::now();
     let ended = Sandbox::new().run(&["run", "-q", "yes | head -1"]);
     assert_eq!(ended.stdout, b"y\n");
-    assert!(
-        started.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
 #[test]
@@ -171,16 +121,9 @@ fn the_report_may_go_to_a_reader_that_left() {
     let place = Sandbox::new();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut child = place
-        .fullbore(&["run", "exit 3"])
-        .stdout(Stdio::null())
-        .stderr(writer)
-        .spawn()
-        .unwrap();
-    assert_eq!(
-        wait_or_kill(&mut child, "stderr without a reader").code(),
-        Some(3)
-    );
+    let mut child =
+        place.fullbore(&["run", "exit 3"]).stdout(Stdio::null()).stderr(writer).spawn().unwrap();
+    assert_eq!(wait_or_kill(&mut child, "stderr without a reader").code(), Some(3));
 }
 
 #[test]
@@ -191,20 +134,13 @@ fn a_full_stderr_does_not_change_the_status() {
         .args(["-c", r#""$@" 2>/dev/full; echo $?"#, "around"])
         .arg(fullbore())
         .args(["run", "seq 3 | cat; exit 3"]);
-    assert_eq!(
-        String::from_utf8_lossy(&finish(command).stdout),
-        "1\n2\n3\n3\n"
-    );
+    assert_eq!(String::from_utf8_lossy(&finish(command).stdout), "1\n2\n3\n3\n");
 }
 
 /// Every pipe that a process started by fullbore has open.
 fn pipes_of_stages(place: &Sandbox, ours: Process) -> BTreeSet<String> {
-    let open = descendants(place.mark(), ours)
-        .into_iter()
-        .flat_map(Process::open_files);
-    open.map(|(_, target)| target)
-        .filter(|target| target.starts_with("pipe:"))
-        .collect()
+    let open = descendants(place.mark(), ours).into_iter().flat_map(Process::open_files);
+    open.map(|(_, target)| target).filter(|target| target.starts_with("pipe:")).collect()
 }
 
 fn end(place: &Sandbox, child: &mut Child) {

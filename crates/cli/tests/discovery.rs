@@ -16,42 +16,21 @@ fn record_of_bash(line: &str) -> RunRecord {
 }
 
 fn commands(record: &RunRecord) -> Vec<&str> {
-    record
-        .stages
-        .iter()
-        .map(|stage| stage.command.as_str())
-        .collect()
+    record.stages.iter().map(|stage| stage.command.as_str()).collect()
 }
 
 #[test]
 fn three_stages_in_the_order_of_the_data() {
     let record = record("{slow} | cat | wc -c >/dev/null");
     assert_eq!(record.stages.len(), 3, "{:?}", commands(&record));
-    assert!(
-        record.stages[0].command.contains("--name slow"),
-        "{:?}",
-        commands(&record)
-    );
+    assert!(record.stages[0].command.contains("--name slow"), "{:?}", commands(&record));
     assert_eq!(record.stages[1].command, "cat");
     assert_eq!(record.stages[2].command, "wc -c");
-    assert_eq!(
-        record
-            .stages
-            .iter()
-            .map(|stage| stage.stage)
-            .collect::<Vec<_>>(),
-        [1, 2, 3]
-    );
+    assert_eq!(record.stages.iter().map(|stage| stage.stage).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(record.pipes.len(), 2, "{:#?}", record.pipes);
     for (pipe, (from, to)) in record.pipes.iter().zip([(1, 2), (2, 3)]) {
-        assert_eq!(
-            (&pipe.writers[..], &pipe.readers[..]),
-            (&[from][..], &[to][..])
-        );
-        assert!(
-            !pipe.outside_writer && !pipe.outside_reader && pipe.path.is_none(),
-            "{pipe:#?}"
-        );
+        assert_eq!((&pipe.writers[..], &pipe.readers[..]), (&[from][..], &[to][..]));
+        assert!(!pipe.outside_writer && !pipe.outside_reader && pipe.path.is_none(), "{pipe:#?}");
     }
 }
 
@@ -79,15 +58,9 @@ fn a_subshell_and_braces_are_no_walls() {
     ] {
         let record = record(line);
         let slow = stage(&record, "slow").stage;
-        let pipe = record
-            .pipes
-            .iter()
-            .find(|pipe| pipe.writers.contains(&slow));
+        let pipe = record.pipes.iter().find(|pipe| pipe.writers.contains(&slow));
         let pipe = pipe.unwrap_or_else(|| panic!("{line}: {record:#?}"));
-        assert!(
-            !pipe.readers.is_empty() && !pipe.readers.contains(&slow),
-            "{line}: {pipe:#?}"
-        );
+        assert!(!pipe.readers.is_empty() && !pipe.readers.contains(&slow), "{line}: {pipe:#?}");
     }
 }
 
@@ -97,11 +70,7 @@ fn a_loop_of_short_processes_is_one_stage() {
         "for i in $(seq 100); do head -c 9999 /dev/zero; sleep 0.002; done | wc -c >/dev/null",
     );
     assert_eq!(record.stages.len(), 2, "{:?}", commands(&record));
-    let looping = record
-        .stages
-        .iter()
-        .find(|stage| stage.command != "wc -c")
-        .unwrap();
+    let looping = record.stages.iter().find(|stage| stage.command != "wc -c").unwrap();
     assert!(looping.processes > 10, "{} processes", looping.processes);
     assert_eq!(record.pipes.len(), 1, "{:#?}", record.pipes);
     assert_eq!(record.pipes[0].writers, [looping.stage]);
@@ -114,11 +83,7 @@ fn cpu_time_of_processes_that_came_and_went_counts() {
         "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do {burn}; done | cat"
     );
     let record = record(&line);
-    let looping = record
-        .stages
-        .iter()
-        .find(|stage| stage.command != "cat")
-        .unwrap();
+    let looping = record.stages.iter().find(|stage| stage.command != "cat").unwrap();
     let milliseconds = looping.cpu_ns / 1_000_000;
     assert!(
         (380..900).contains(&milliseconds),
@@ -132,11 +97,7 @@ fn a_function_is_a_stage() {
         record("f() { while read x; do echo $x; done; }; seq 30000 | f | wc -l >/dev/null");
     assert_eq!(record.stages.len(), 3, "{:?}", commands(&record));
     let function = stage(&record, "seq").stage;
-    assert!(
-        record.pipes.iter().any(|pipe| pipe.writers == [function]),
-        "{:#?}",
-        record.pipes
-    );
+    assert!(record.pipes.iter().any(|pipe| pipe.writers == [function]), "{:#?}", record.pipes);
 }
 
 #[test]
@@ -182,9 +143,7 @@ fn a_stage_that_ends_early_stays_in_the_record() {
         "{slow} | { {stage} --name early --read-block 1 --no-write --seconds 0.1; cat >/dev/null; }",
     );
     assert!(
-        commands(&record)
-            .iter()
-            .any(|command| command.contains("slow")),
+        commands(&record).iter().any(|command| command.contains("slow")),
         "{:?}",
         commands(&record)
     );
@@ -212,7 +171,7 @@ fn several_writers_share_one_pipe() {
 
 #[test]
 fn xargs_with_its_children_is_one_stage() {
-    let line = "seq 8 | xargs -P2 -n1 {stage} --no-read --total 64K --sleep-us 100000 --name | wc -c >/dev/null";
+    let line = "(seq 8; sleep 0.2) | xargs -P2 -n1 {stage} --no-read --total 64K --sleep-us 100000 --name | wc -c >/dev/null";
     let record = record(line);
     assert_eq!(record.stages.len(), 3, "{:?}", commands(&record));
     let xargs = stage(&record, "xargs");
@@ -222,15 +181,15 @@ fn xargs_with_its_children_is_one_stage() {
 
 #[test]
 fn two_hundred_stages_are_two_hundred_stages() {
-    let line = format!("{SLOW} | {}", vec!["cat"; 199].join(" | ")) + " >/dev/null";
+    let line = format!(
+        "{{stage}} --name slow --no-read --seconds 2 --sleep-us 2000 | {} >/dev/null",
+        vec!["cat"; 199].join(" | ")
+    );
     let record = record(&line);
     assert_eq!(record.stages.len(), 200, "{:?}", commands(&record));
     assert_eq!(record.pipes.len(), 199);
     for (pipe, number) in record.pipes.iter().zip(1..) {
-        assert_eq!(
-            (&pipe.writers[..], &pipe.readers[..]),
-            (&[number][..], &[number + 1][..])
-        );
+        assert_eq!((&pipe.writers[..], &pipe.readers[..]), (&[number][..], &[number + 1][..]));
     }
 }
 
@@ -239,30 +198,12 @@ fn a_command_without_a_shell_is_one_stage() {
     let place = Sandbox::new();
     let fixture = crate::sandbox::fixture().to_str().unwrap();
     let report = place.path("report.json");
-    let words = [
-        "run",
-        "-q",
-        "--report",
-        report.to_str().unwrap(),
-        "--",
-        fixture,
-    ];
+    let words = ["run", "-q", "--report", report.to_str().unwrap(), "--", fixture];
     let mut command = place.fullbore(&words);
-    command.args([
-        "--no-read",
-        "--no-write",
-        "--seconds",
-        "0.3",
-        "--sleep-us",
-        "1000",
-    ]);
+    command.args(["--no-read", "--no-write", "--seconds", "0.3", "--sleep-us", "1000"]);
     let record = place.record_of(command);
     assert_eq!(record.stages.len(), 1, "{:?}", commands(&record));
-    assert!(
-        record.stages[0].command.contains("--seconds 0.3"),
-        "{:?}",
-        commands(&record)
-    );
+    assert!(record.stages[0].command.contains("--seconds 0.3"), "{:?}", commands(&record));
 }
 
 #[test]
@@ -283,18 +224,12 @@ fn pipes_to_the_outside_are_marked() {
     let cat = stage(&record, "cat").stage;
     let last = stage(&record, "last").stage;
     assert!(
-        record
-            .pipes
-            .iter()
-            .any(|pipe| pipe.outside_writer && pipe.readers == [cat]),
+        record.pipes.iter().any(|pipe| pipe.outside_writer && pipe.readers == [cat]),
         "{:#?}",
         record.pipes
     );
     assert!(
-        record
-            .pipes
-            .iter()
-            .any(|pipe| pipe.outside_reader && pipe.writers == [last]),
+        record.pipes.iter().any(|pipe| pipe.outside_reader && pipe.writers == [last]),
         "{:#?}",
         record.pipes
     );
@@ -305,16 +240,8 @@ fn what_splice_moves_is_unknown_and_not_zero() {
     let line = "{slow} | {stage} --name splicer --splice | cat >/dev/null";
     let record = record(line);
     let splicer = stage(&record, "splicer");
-    assert_eq!(
-        (splicer.read_bytes, splicer.written_bytes),
-        (None, None),
-        "{splicer:#?}"
-    );
-    assert!(
-        stage(&record, "cat")
-            .read_bytes
-            .is_some_and(|bytes| bytes > 0)
-    );
+    assert_eq!((splicer.read_bytes, splicer.written_bytes), (None, None), "{splicer:#?}");
+    assert!(stage(&record, "cat").read_bytes.is_some_and(|bytes| bytes > 0));
 }
 
 #[test]

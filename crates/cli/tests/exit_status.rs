@@ -8,13 +8,8 @@ fn status_of(args: &[&str]) -> String {
 
 #[test]
 fn every_kind_of_code_is_passed_on() {
-    for code in [
-        0, 1, 2, 3, 42, 124, 125, 126, 127, 128, 130, 141, 143, 200, 255,
-    ] {
-        assert_eq!(
-            status_of(&["run", "-q", &format!("exit {code}")]),
-            format!("exit {code}")
-        );
+    for code in [0, 1, 2, 3, 42, 124, 125, 126, 127, 128, 130, 141, 143, 200, 255] {
+        assert_eq!(status_of(&["run", "-q", &format!("exit {code}")]), format!("exit {code}"));
     }
 }
 
@@ -31,11 +26,7 @@ fn a_shell_that_dies_by_a_signal_makes_fullbore_die_by_it() {
         ("TERM", 15),
     ] {
         let line = format!("ulimit -c 0; kill -{name} $$");
-        assert_eq!(
-            status_of(&["run", "-q", &line]),
-            format!("signal {number}"),
-            "{line}"
-        );
+        assert_eq!(status_of(&["run", "-q", &line]), format!("signal {number}"), "{line}");
     }
 }
 
@@ -43,22 +34,16 @@ fn a_shell_that_dies_by_a_signal_makes_fullbore_die_by_it() {
 fn a_calling_shell_sees_128_plus_the_signal() {
     let place = Sandbox::new();
     let mut command = place.command("sh");
-    command
-        .args(["-c", r#""$@"; echo $?"#, "around"])
-        .arg(crate::sandbox::fullbore());
+    command.args(["-c", r#""$@"; echo $?"#, "around"]).arg(crate::sandbox::fullbore());
     command.args(["run", "-q", "kill -TERM $$"]);
     assert_eq!(finish(command).stdout, b"143\n");
 }
 
 #[test]
 fn a_command_without_a_shell_gets_its_words_untouched() {
-    let ended = Sandbox::new().run(&[
-        "run", "-q", "--", "printf", "<%s>", "a b", "*", "$HOME", "", "--help", "-q", "ž",
-    ]);
-    assert_eq!(
-        String::from_utf8_lossy(&ended.stdout),
-        "<a b><*><$HOME><><--help><-q><ž>"
-    );
+    let ended = Sandbox::new()
+        .run(&["run", "-q", "--", "printf", "<%s>", "a b", "*", "$HOME", "", "--help", "-q", "ž"]);
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "<a b><*><$HOME><><--help><-q><ž>");
     assert_eq!(status_text(ended.status), "exit 0");
 }
 
@@ -66,14 +51,8 @@ fn a_command_without_a_shell_gets_its_words_untouched() {
 fn a_command_without_a_shell_passes_its_status_on() {
     assert_eq!(status_of(&["run", "-q", "--", "true"]), "exit 0");
     assert_eq!(status_of(&["run", "-q", "--", "false"]), "exit 1");
-    assert_eq!(
-        status_of(&["run", "-q", "--", "sh", "-c", "exit 42"]),
-        "exit 42"
-    );
-    assert_eq!(
-        status_of(&["run", "-q", "--", "sh", "-c", "kill -TERM $$"]),
-        "signal 15"
-    );
+    assert_eq!(status_of(&["run", "-q", "--", "sh", "-c", "exit 42"]), "exit 42");
+    assert_eq!(status_of(&["run", "-q", "--", "sh", "-c", "kill -TERM $$"]), "signal 15");
 }
 
 #[test]
@@ -81,15 +60,8 @@ fn a_command_that_is_not_found_is_127() {
     let ended = Sandbox::new().run(&["run", "--", "no-such-command-here", "x"]);
     assert_eq!(status_text(ended.status), "exit 127");
     assert!(ended.stderr.starts_with("fullbore: "), "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("no-such-command-here"),
-        "{}",
-        ended.stderr
-    );
-    assert_eq!(
-        status_of(&["run", "-q", "--", "/no/such/place/command"]),
-        "exit 127"
-    );
+    assert!(ended.stderr.contains("no-such-command-here"), "{}", ended.stderr);
+    assert_eq!(status_of(&["run", "-q", "--", "/no/such/place/command"]), "exit 127");
 }
 
 #[test]
@@ -105,11 +77,6 @@ fn a_command_that_cannot_be_executed_is_126() {
 
 #[test]
 fn the_record_has_the_status_too() {
-    assert_eq!(
-        Sandbox::new()
-            .record(&[], "seq 3 | cat >/dev/null; exit 9")
-            .exit_status,
-        9
-    );
+    assert_eq!(Sandbox::new().record(&[], "seq 3 | cat >/dev/null; exit 9").exit_status, 9);
     assert_eq!(Sandbox::new().record(&[], "kill -TERM $$").exit_status, 143);
 }

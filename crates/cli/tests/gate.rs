@@ -8,10 +8,7 @@ struct Gate {
     alone: bool,
 }
 
-static GATE: Mutex<Gate> = Mutex::new(Gate {
-    side_by_side: 0,
-    alone: false,
-});
+static GATE: Mutex<Gate> = Mutex::new(Gate { side_by_side: 0, alone: false });
 static CHANGED: Condvar = Condvar::new();
 
 thread_local! {
@@ -34,10 +31,7 @@ impl Pass {
             let gate = CHANGED.wait_while(open(), |gate| gate.alone);
             gate.unwrap_or_else(PoisonError::into_inner).side_by_side += 1;
         }
-        Self {
-            is_first_of_thread,
-            alone: false,
-        }
+        Self { is_first_of_thread, alone: false }
     }
 
     /// Waits until no other test runs at all.
@@ -46,10 +40,7 @@ impl Pass {
         HELD.set(1);
         let gate = CHANGED.wait_while(open(), |gate| gate.alone || gate.side_by_side > 0);
         gate.unwrap_or_else(PoisonError::into_inner).alone = true;
-        Self {
-            is_first_of_thread: true,
-            alone: true,
-        }
+        Self { is_first_of_thread: true, alone: true }
     }
 }
 

@@ -13,21 +13,12 @@ const OUTSIDE_BYTES: usize = 128 << 10; // not the default, so that "put back" a
 
 #[test]
 fn no_process_remains() {
-    for line in [
-        "seq 1000 | sort | tail -1",
-        "yes | head -1",
-        "kill -TERM $$",
-        "false",
-    ] {
+    for line in ["seq 1000 | sort | tail -1", "yes | head -1", "kill -TERM $$", "false"] {
         let place = Sandbox::new();
         place.run(&["run", line]);
-        let gone = within(Duration::from_secs(5), || {
-            marked(place.mark()).is_empty().then_some(())
-        });
-        let left: Vec<_> = marked(place.mark())
-            .iter()
-            .map(|process| process.command_line())
-            .collect();
+        let gone = within(Duration::from_secs(5), || marked(place.mark()).is_empty().then_some(()));
+        let left: Vec<_> =
+            marked(place.mark()).iter().map(|process| process.command_line()).collect();
         assert!(gone.is_some(), "after '{line}': {left:?}");
     }
 }
@@ -41,9 +32,8 @@ fn a_killed_fullbore_leaves_the_pipeline_running() {
     let (stdin, mut feed) = std::io::pipe().unwrap();
     let mut child = command.stdin(stdin).stdout(writer).spawn().unwrap();
     drop(command); // it holds our copies of the ends
-    let started = within(Duration::from_secs(20), || {
-        crate::processes::running(place.mark(), "cat")
-    });
+    let started =
+        within(Duration::from_secs(20), || crate::processes::running(place.mark(), "cat"));
     assert!(started.is_some(), "the pipeline does not start");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -60,12 +50,7 @@ fn a_pipe_that_outlives_the_run_gets_its_size_back() {
         rustix::pipe::fcntl_setpipe_size(&feed, OUTSIDE_BYTES).unwrap();
         rustix::pipe::fcntl_setpipe_size(&drain, OUTSIDE_BYTES).unwrap();
         let mut command = place.reporting(options, "cat | cat");
-        let mut child = command
-            .stdin(stdin)
-            .stdout(stdout)
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = command.stdin(stdin).stdout(stdout).stderr(Stdio::null()).spawn().unwrap();
         drop(command); // it holds our copies of the ends
         let reader = std::thread::spawn(move || {
             let mut drain = drain;
@@ -80,11 +65,7 @@ fn a_pipe_that_outlives_the_run_gets_its_size_back() {
         assert_eq!(wait_or_kill(&mut child, "cat | cat").code(), Some(0));
         let (count, drain) = reader.join().unwrap();
         assert_eq!(count, 640 * (64 << 10));
-        assert_eq!(
-            fcntl_getpipe_size(&drain).unwrap(),
-            OUTSIDE_BYTES,
-            "{options:?}"
-        );
+        assert_eq!(fcntl_getpipe_size(&drain).unwrap(), OUTSIDE_BYTES, "{options:?}");
     }
 }
 
@@ -97,9 +78,8 @@ fn the_pipe_on_stdin_gets_its_size_back() {
     let mut child = command.stdin(stdin).stdout(Stdio::null()).spawn().unwrap();
     drop(command); // it holds our copies of the ends
     (&feed).write_all(b"one\n").unwrap();
-    let started = within(Duration::from_secs(20), || {
-        crate::processes::running(place.mark(), "sh -c")
-    });
+    let started =
+        within(Duration::from_secs(20), || crate::processes::running(place.mark(), "sh -c"));
     assert!(started.is_some(), "the pipeline does not start");
     (&feed).write_all(b"two\n").unwrap();
     wait_or_kill(&mut child, "read");
@@ -128,10 +108,8 @@ fn a_run_without_tuning_changes_no_pipe() {
 fn stages_inherit_no_descriptor_of_ours() {
     let place = Sandbox::new();
     let mut plain = place.command("sh");
-    plain.args([
-        "-c",
-        "ls -l /proc/self/fd | grep -c -- '->'; ls -l /proc/$$/fd | grep -c -- '->'",
-    ]);
+    plain
+        .args(["-c", "ls -l /proc/self/fd | grep -c -- '->'; ls -l /proc/$$/fd | grep -c -- '->'"]);
     let mut ours = place.command(fullbore());
     ours.args([
         "run",

@@ -15,10 +15,7 @@ impl Process {
     /// Its command line, with spaces between the words.
     pub(crate) fn command_line(self) -> String {
         let bytes = fs::read(format!("/proc/{}/cmdline", self.0)).unwrap_or_default();
-        String::from_utf8_lossy(&bytes)
-            .replace('\0', " ")
-            .trim_end()
-            .to_owned()
+        String::from_utf8_lossy(&bytes).replace('\0', " ").trim_end().to_owned()
     }
 
     /// The letter of its state; `None` when it is gone.
@@ -30,13 +27,7 @@ impl Process {
     /// Process that started it.
     pub(crate) fn parent(self) -> Option<Process> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.0)).ok()?;
-        stat.rsplit_once(") ")?
-            .1
-            .split(' ')
-            .nth(1)?
-            .parse()
-            .ok()
-            .map(Process)
+        stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok().map(Process)
     }
 
     /// Its open files: number and what the link says.
@@ -48,10 +39,7 @@ impl Process {
             .filter_map(|entry| {
                 let entry = entry.ok()?;
                 let target = fs::read_link(entry.path()).ok()?;
-                Some((
-                    entry.file_name().to_str()?.parse().ok()?,
-                    target.to_str()?.to_owned(),
-                ))
+                Some((entry.file_name().to_str()?.parse().ok()?, target.to_str()?.to_owned()))
             })
             .collect()
     }
@@ -63,11 +51,7 @@ impl Process {
             if process == ancestor {
                 return true;
             }
-            parent = if process.0 > 1 {
-                process.parent()
-            } else {
-                None
-            };
+            parent = if process.0 > 1 { process.parent() } else { None };
         }
         false
     }
@@ -88,9 +72,7 @@ pub(crate) fn marked(mark: &str) -> Vec<Process> {
     let wanted = format!("{MARK}={mark}");
     let carries = |process: &Process| {
         let environment = fs::read(format!("/proc/{}/environ", process.0)).unwrap_or_default();
-        environment
-            .split(|byte| *byte == 0)
-            .any(|variable| variable == wanted.as_bytes())
+        environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
     };
     all()
         .into_iter()
@@ -101,17 +83,12 @@ pub(crate) fn marked(mark: &str) -> Vec<Process> {
 
 /// The marked processes started, directly or not, by `ancestor`.
 pub(crate) fn descendants(mark: &str, ancestor: Process) -> Vec<Process> {
-    marked(mark)
-        .into_iter()
-        .filter(|process| process.descends_from(ancestor))
-        .collect()
+    marked(mark).into_iter().filter(|process| process.descends_from(ancestor)).collect()
 }
 
 /// The marked process whose command line begins with these words.
 pub(crate) fn running(mark: &str, command: &str) -> Option<Process> {
-    marked(mark)
-        .into_iter()
-        .find(|process| process.command_line().starts_with(command))
+    marked(mark).into_iter().find(|process| process.command_line().starts_with(command))
 }
 
 fn all() -> Vec<Process> {

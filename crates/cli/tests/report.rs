@@ -86,12 +86,8 @@ const STAGE_TIMELINE: &[&str] = &[
 const LINE: &str = "{stage} --name a --no-read --seconds 1 --compute-us 1500 | {stage} --name b | {stage} --name c --no-write";
 
 fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<_> = value
-        .as_object()
-        .expect("an object")
-        .keys()
-        .map(String::as_str)
-        .collect();
+    let mut keys: Vec<_> =
+        value.as_object().expect("an object").keys().map(String::as_str).collect();
     keys.sort_unstable();
     keys
 }
@@ -117,27 +113,15 @@ fn json_has_the_keys_of_the_schema() {
     assert_eq!(keys(&report["pipes"][0]), sorted(PIPE));
     assert_eq!(keys(&report["findings"][0]), sorted(FINDING));
     assert_eq!(keys(&report["timeline"]), sorted(TIMELINE));
-    assert_eq!(
-        keys(&report["timeline"]["stages"][0]),
-        sorted(STAGE_TIMELINE)
-    );
+    assert_eq!(keys(&report["timeline"]["stages"][0]), sorted(STAGE_TIMELINE));
 }
 
 #[test]
 fn the_numbers_of_a_record_fit_together() {
     let record = Sandbox::new().record(&[], LINE);
     assert_eq!(record.stages.len(), 3);
-    assert!(
-        (900_000_000..5_000_000_000).contains(&record.elapsed_ns),
-        "{}",
-        record.elapsed_ns
-    );
-    assert!(
-        record.bound_ns <= record.elapsed_ns,
-        "{} > {}",
-        record.bound_ns,
-        record.elapsed_ns
-    );
+    assert!((900_000_000..5_000_000_000).contains(&record.elapsed_ns), "{}", record.elapsed_ns);
+    assert!(record.bound_ns <= record.elapsed_ns, "{} > {}", record.bound_ns, record.elapsed_ns);
     assert!(record.samples > 20, "{} samples", record.samples);
     assert!(record.observer_cpu_ns > 0 && record.observer_cpu_ns < record.elapsed_ns);
     assert!(record.started_unix_ns > 1_600_000_000_000_000_000);
@@ -148,15 +132,10 @@ fn the_numbers_of_a_record_fit_together() {
             + stage.blocked_reading_percent.unwrap()
             + stage.blocked_writing_percent.unwrap()
             + stage.blocked_other_percent;
-        assert!(
-            (95.0..=105.0).contains(&sum),
-            "shares add up to {sum}: {stage:#?}"
-        );
+        assert!((95.0..=105.0).contains(&sum), "shares add up to {sum}: {stage:#?}");
         assert_eq!(stage.exit_status.unwrap_or(0), 0);
         assert!(
-            stage
-                .peak_memory_bytes
-                .is_some_and(|bytes| (100_000..100_000_000).contains(&bytes)),
+            stage.peak_memory_bytes.is_some_and(|bytes| (100_000..100_000_000).contains(&bytes)),
             "{stage:#?}"
         );
     }
@@ -205,52 +184,25 @@ fn an_old_report_is_replaced_as_a_whole() {
 #[test]
 fn the_page_stands_alone() {
     let place = Sandbox::new();
-    let ended = place.run(&[
-        "run",
-        "-q",
-        "--report",
-        "page.html",
-        "seq 300000 | sort | tail -1 # <b>&\"'",
-    ]);
+    let ended =
+        place.run(&["run", "-q", "--report", "page.html", "seq 300000 | sort | tail -1 # <b>&\"'"]);
     assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
     let page = std::fs::read_to_string(place.path("page.html")).unwrap();
-    assert!(
-        page.starts_with("<!DOCTYPE html>"),
-        "{}",
-        &page[..page.len().min(80)]
-    );
+    assert!(page.starts_with("<!DOCTYPE html>"), "{}", &page[..page.len().min(80)]);
     assert!(page.contains("<svg") && page.contains("seq 300000"));
     assert!(!page.contains("# <b>"), "the command is not escaped");
-    for outside in [
-        "src=\"http",
-        "src='http",
-        "href=\"//",
-        "src=\"//",
-        "@import",
-        "url(http",
-    ] {
-        assert!(
-            !page.contains(outside),
-            "the page loads something from elsewhere: {outside}"
-        );
+    for outside in ["src=\"http", "src='http", "href=\"//", "src=\"//", "@import", "url(http"] {
+        assert!(!page.contains(outside), "the page loads something from elsewhere: {outside}");
     }
 }
 
 #[test]
 fn the_page_opens_in_a_browser() {
     let browsers = ["chromium", "chromium-browser", "google-chrome"];
-    let browser = browsers
-        .into_iter()
-        .find(|browser| crate::sandbox::is_installed(browser));
+    let browser = browsers.into_iter().find(|browser| crate::sandbox::is_installed(browser));
     require!(browser.is_some(), "no Chromium is installed");
     let place = Sandbox::new();
-    let ended = place.run(&[
-        "run",
-        "-q",
-        "--report",
-        "page.html",
-        "seq 300000 | sort | tail -1",
-    ]);
+    let ended = place.run(&["run", "-q", "--report", "page.html", "seq 300000 | sort | tail -1"]);
     assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
     let mut command = place.command(browser.unwrap());
     command.args([
@@ -260,26 +212,14 @@ fn the_page_opens_in_a_browser() {
         "--disable-dev-shm-usage",
         "--user-data-dir=profile",
     ]);
-    command.args([
-        "--virtual-time-budget=3000",
-        "--enable-logging=stderr",
-        "--dump-dom",
-    ]);
+    command.args(["--virtual-time-budget=3000", "--enable-logging=stderr", "--dump-dom"]);
     command
         .arg(format!("file://{}", place.path("page.html").display()))
         .env("HOME", place.path(""));
     let ended = finish(command);
     let page = String::from_utf8_lossy(&ended.stdout).into_owned();
-    assert!(
-        page.contains("sort") && page.contains("<svg"),
-        "{page}\n{}",
-        ended.stderr
-    );
-    let complaints: Vec<_> = ended
-        .stderr
-        .lines()
-        .filter(|line| line.contains("CONSOLE"))
-        .collect();
+    assert!(page.contains("sort") && page.contains("<svg"), "{page}\n{}", ended.stderr);
+    let complaints: Vec<_> = ended.stderr.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(complaints.is_empty(), "{complaints:?}");
 }
 

@@ -38,20 +38,9 @@ pub(crate) struct Ended {
 impl Sandbox {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let mark = format!(
-            "{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
-        let dir = tempfile::Builder::new()
-            .prefix("fullbore-test-")
-            .tempdir()
-            .unwrap();
-        Self {
-            dir,
-            mark,
-            _pass: Pass::side_by_side(),
-        }
+        let mark = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let dir = tempfile::Builder::new().prefix("fullbore-test-").tempdir().unwrap();
+        Self { dir, mark, _pass: Pass::side_by_side() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -72,14 +61,8 @@ impl Sandbox {
     /// The same in the process group of the test, for programs that make a session of their own.
     pub(crate) fn command_in_our_group(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
-        command
-            .current_dir(self.dir.path())
-            .env(MARK, &self.mark)
-            .stdin(Stdio::null());
-        command
-            .env("TERM", "dumb")
-            .env("LC_ALL", "C")
-            .env_remove("NO_COLOR");
+        command.current_dir(self.dir.path()).env(MARK, &self.mark).stdin(Stdio::null());
+        command.env("TERM", "dumb").env("LC_ALL", "C").env_remove("NO_COLOR");
         command
     }
 
@@ -114,11 +97,7 @@ impl Sandbox {
     /// Runs a command made by [`Self::reporting`] and reads its record.
     pub(crate) fn record_of(&self, command: Command) -> RunRecord {
         let ended = finish(command);
-        assert!(
-            self.path("report.json").exists(),
-            "no report; stderr: {}",
-            ended.stderr
-        );
+        assert!(self.path("report.json").exists(), "no report; stderr: {}", ended.stderr);
         self.read_record()
     }
 
@@ -142,15 +121,9 @@ impl Sandbox {
             .map(|entry| {
                 let entry = entry.unwrap();
                 let is_file = entry.file_type().unwrap().is_file();
-                let contents = if is_file {
-                    fs::read(entry.path()).unwrap_or_default()
-                } else {
-                    Vec::new()
-                };
-                (
-                    entry.file_name().to_string_lossy().into_owned(),
-                    digest(&contents),
-                )
+                let contents =
+                    if is_file { fs::read(entry.path()).unwrap_or_default() } else { Vec::new() };
+                (entry.file_name().to_string_lossy().into_owned(), digest(&contents))
             })
             .collect();
         files.sort();
@@ -168,10 +141,8 @@ impl Drop for Sandbox {
 
 /// The binary under test.
 pub(crate) fn fullbore() -> PathBuf {
-    std::env::var_os("FULLBORE_BIN").map_or_else(
-        || PathBuf::from(env!("CARGO_BIN_EXE_fullbore")),
-        PathBuf::from,
-    )
+    std::env::var_os("FULLBORE_BIN")
+        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_fullbore")), PathBuf::from)
 }
 
 /// The stage of known behaviour, built once for each run of the tests.
@@ -180,21 +151,11 @@ pub(crate) fn fixture() -> &'static Path {
     FIXTURE.get_or_init(|| {
         let profile_dir = Path::new(env!("CARGO_BIN_EXE_fullbore")).parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
-        build.args([
-            "build",
-            "--quiet",
-            "--package",
-            "fullbore",
-            "--example",
-            "fullbore-fixture",
-        ]);
+        build.args(["build", "--quiet", "--package", "fullbore", "--example", "fullbore-fixture"]);
         if profile_dir.ends_with("release") {
             build.arg("--release");
         }
-        assert!(
-            build.status().unwrap().success(),
-            "the fixture does not build"
-        );
+        assert!(build.status().unwrap().success(), "the fixture does not build");
         profile_dir.join("examples/fullbore-fixture")
     })
 }
@@ -210,20 +171,12 @@ pub(crate) fn with_fixture(line: &str) -> String {
 
 /// Runs to the end, or kills the whole group and fails.
 pub(crate) fn finish(mut command: Command) -> Ended {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let stdout = collect(child.stdout.take().unwrap());
     let stderr = collect(child.stderr.take().unwrap());
     let status = wait_or_kill(&mut child, &format!("{command:?}"));
     let (stdout, stderr) = (stdout.join().unwrap(), stderr.join().unwrap());
-    Ended {
-        status,
-        stdout,
-        stderr: String::from_utf8_lossy(&stderr).into_owned(),
-    }
+    Ended { status, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() }
 }
 
 /// Waits for the end of a child that leads its own group.
@@ -280,11 +233,7 @@ pub(crate) fn digest(bytes: &[u8]) -> u64 {
 
 /// The stage whose command contains the label.
 pub(crate) fn stage<'a>(record: &'a RunRecord, label: &str) -> &'a StageRecord {
-    let commands: Vec<_> = record
-        .stages
-        .iter()
-        .map(|stage| stage.command.as_str())
-        .collect();
+    let commands: Vec<_> = record.stages.iter().map(|stage| stage.command.as_str()).collect();
     record
         .stages
         .iter()
@@ -303,12 +252,7 @@ pub(crate) fn pipe_between<'a>(
         .pipes
         .iter()
         .find(|pipe| pipe.writers.contains(&from) && pipe.readers.contains(&to))
-        .unwrap_or_else(|| {
-            panic!(
-                "no pipe from '{writer}' to '{reader}' in {:#?}",
-                record.pipes
-            )
-        })
+        .unwrap_or_else(|| panic!("no pipe from '{writer}' to '{reader}' in {:#?}", record.pipes))
 }
 
 fn collect(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {

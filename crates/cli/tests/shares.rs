@@ -24,11 +24,6 @@ fn shares_agree_with_what_the_stages_measured() {
         if found.points() > MOST_POINTS {
             found = worst(mix.measure(2.0)); // other programs share the CPUs
         }
-        assert!(
-            found.points() <= MOST_POINTS,
-            "{}: {}",
-            mix.name,
-            found.text()
-        );
+        assert!(found.points() <= MOST_POINTS, "{}: {}", mix.name, found.text());
     }
 }

@@ -35,35 +35,15 @@ impl Terminal {
         let name = ptsname(&ours, Vec::new()).unwrap();
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let theirs = rustix::fs::open(&name, flags, Mode::empty()).unwrap();
-        tcsetwinsize(
-            &ours,
-            Winsize {
-                ws_col: columns,
-                ws_row: rows,
-                ws_xpixel: 0,
-                ws_ypixel: 0,
-            },
-        )
-        .unwrap();
+        tcsetwinsize(&ours, Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 })
+            .unwrap();
         let before = settings(&theirs);
         let mut command: Command = place.command_in_our_group("setsid");
-        command
-            .arg("--ctty")
-            .args(words)
-            .env("TERM", "xterm-256color");
+        command.arg("--ctty").args(words).env("TERM", "xterm-256color");
         command.envs(environment.iter().copied());
-        command
-            .stdin(end(&theirs))
-            .stdout(end(&theirs))
-            .stderr(end(&theirs));
+        command.stdin(end(&theirs)).stdout(end(&theirs)).stderr(end(&theirs));
         let child = command.spawn().unwrap();
-        Self {
-            ours,
-            theirs,
-            child,
-            shown: Vec::new(),
-            before,
-        }
+        Self { ours, theirs, child, shown: Vec::new(), before }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -90,11 +70,7 @@ impl Terminal {
     /// Waits until this text was shown.
     pub(crate) fn wait_for(&mut self, text: &str) {
         let seen = eventually(|| self.shown().contains(text).then_some(()));
-        assert!(
-            seen.is_some(),
-            "'{text}' was not shown, but: {}",
-            self.shown()
-        );
+        assert!(seen.is_some(), "'{text}' was not shown, but: {}", self.shown());
     }
 
     /// Waits for the end of the program; returns its status and all it showed.
@@ -114,10 +90,7 @@ impl Terminal {
 
     fn has_more(&self) -> bool {
         let mut fds = [PollFd::from_borrowed_fd(self.ours.as_fd(), PollFlags::IN)];
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         poll(&mut fds, Some(&now)).unwrap() > 0 && fds[0].revents().contains(PollFlags::IN)
     }
 }

@@ -10,15 +10,9 @@ fn the_verdict_is_right_where_the_answer_is_known() {
         "one CPU cannot run two stages at once"
     );
     let _alone = Pass::alone();
-    let table: Vec<_> = verdicts::all()
-        .into_iter()
-        .filter(|known| FAST.contains(&known.name))
-        .collect();
-    assert_eq!(
-        table.len(),
-        FAST.len(),
-        "a name in FAST is not in the table"
-    );
+    let table: Vec<_> =
+        verdicts::all().into_iter().filter(|known| FAST.contains(&known.name)).collect();
+    assert_eq!(table.len(), FAST.len(), "a name in FAST is not in the table");
     let mut failures = Vec::new();
     for known in &table {
         if let Some(program) = known.missing() {

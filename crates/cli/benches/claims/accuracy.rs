@@ -14,10 +14,7 @@ pub(crate) fn transparency(effort: Effort) -> Vec<Row> {
     let mut notes = Vec::new();
     for pipeline in pipelines::all() {
         if let Some(program) = pipeline.missing() {
-            notes.push(format!(
-                "left out: {} ({program} is not installed)",
-                pipeline.name
-            ));
+            notes.push(format!("left out: {} ({program} is not installed)", pipeline.name));
             continue;
         }
         for _ in 0..runs {
@@ -49,10 +46,7 @@ pub(crate) fn verdicts(effort: Effort) -> Vec<Row> {
     let mut notes = Vec::new();
     for case in known::all() {
         if let Some(program) = case.missing() {
-            notes.push(format!(
-                "left out: {} ({program} is not installed)",
-                case.name
-            ));
+            notes.push(format!("left out: {} ({program} is not installed)", case.name));
             continue;
         }
         let mut right_here = 0;
@@ -99,14 +93,8 @@ pub(crate) fn shares(effort: Effort) -> Vec<Row> {
         all.extend(found.into_iter().map(|deviation| (mix.name, deviation)));
     }
     all.sort_by(|(_, a), (_, b)| b.points().total_cmp(&a.points()));
-    let worst = all
-        .first()
-        .map_or(f64::INFINITY, |(_, deviation)| deviation.points());
-    let mean = all
-        .iter()
-        .map(|(_, deviation)| deviation.points())
-        .sum::<f64>()
-        / all.len() as f64;
+    let worst = all.first().map_or(f64::INFINITY, |(_, deviation)| deviation.points());
+    let mean = all.iter().map(|(_, deviation)| deviation.points()).sum::<f64>() / all.len() as f64;
     vec![Row {
         claim: format!("reported shares against ground truth: {} shares in {} pipelines", all.len(), mixes::all().len()),
         bar: "within 3 points".to_owned(),

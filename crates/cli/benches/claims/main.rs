@@ -95,10 +95,7 @@ fn main() -> ExitCode {
         })
         .collect();
     if names.is_empty() && effort == Effort::Full && out.is_none() {
-        out = Some(PathBuf::from(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../docs/claims.md"
-        )));
+        out = Some(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/claims.md")));
     }
     let text = table::document(&rows);
     match out {
@@ -109,9 +106,5 @@ fn main() -> ExitCode {
         }
         None => println!("\n{text}"),
     }
-    if rows.iter().all(Row::is_met) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if rows.iter().all(Row::is_met) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -59,12 +59,8 @@ impl Pairs {
 
     fn each(&self, combine: impl Fn(f64, f64) -> f64) -> Summary {
         let pairs = self.first_seconds.iter().zip(&self.second_seconds);
-        Summary::of(
-            &pairs
-                .map(|(first, second)| combine(*first, *second))
-                .collect::<Vec<_>>(),
-        )
-        .unwrap()
+        Summary::of(&pairs.map(|(first, second)| combine(*first, *second)).collect::<Vec<_>>())
+            .unwrap()
     }
 }
 
@@ -84,10 +80,7 @@ pub(crate) fn under_fullbore(place: &Sandbox, line: &str) -> Command {
 
 /// How long the command takes; it must succeed.
 pub(crate) fn seconds_of(mut command: Command) -> f64 {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let started = Instant::now();
     let status = command.status().unwrap();
     let seconds = started.elapsed().as_secs_f64();
@@ -97,6 +90,5 @@ pub(crate) fn seconds_of(mut command: Command) -> f64 {
 
 /// The line as a person would type it, with the fixture as `stage`.
 pub(crate) fn readable(line: &str) -> String {
-    line.replace(fixture().to_str().unwrap(), "stage")
-        .replace("{stage}", "stage")
+    line.replace(fixture().to_str().unwrap(), "stage").replace("{stage}", "stage")
 }

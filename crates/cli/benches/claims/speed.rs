@@ -39,14 +39,8 @@ pub(crate) fn bursty_producer(effort: Effort) -> Vec<Row> {
 /// Long pipelines that gain nothing must lose nothing.
 pub(crate) fn pipelines_that_cannot_be_helped(effort: Effort) -> Vec<Row> {
     let lines = effort.pick(
-        [
-            "seq 1 1500000 | gzip -9 | wc -c",
-            "for i in $(seq 1000); do /bin/true; done",
-        ],
-        [
-            "seq 1 7000000 | gzip -9 | wc -c",
-            "for i in $(seq 10000); do /bin/true; done",
-        ],
+        ["seq 1 1500000 | gzip -9 | wc -c", "for i in $(seq 1000); do /bin/true; done"],
+        ["seq 1 7000000 | gzip -9 | wc -c", "for i in $(seq 10000); do /bin/true; done"],
     );
     let claims = ["CPU-bound stage", "10,000 short processes in a loop"];
     let row = |(claim, line): (&str, &str)| {
@@ -95,13 +89,10 @@ pub(crate) fn short_runs(effort: Effort) -> Vec<Row> {
             )],
         }
     };
-    [
-        ("the shortest run", "true"),
-        ("a pipeline with tiny data", "seq 10 | sort -n | tail -1"),
-    ]
-    .into_iter()
-    .map(row)
-    .collect()
+    [("the shortest run", "true"), ("a pipeline with tiny data", "seq 10 | sort -n | tail -1")]
+        .into_iter()
+        .map(row)
+        .collect()
 }
 
 /// One way to look at a running program, as a prefix of its command.
@@ -132,12 +123,7 @@ const TRACERS: &[Tracer] = &[
         ],
         runs: 3,
     },
-    Tracer {
-        name: "strace -c",
-        program: "strace",
-        words: &["strace", "-c", "-f"],
-        runs: 1,
-    },
+    Tracer { name: "strace -c", program: "strace", words: &["strace", "-c", "-f"], runs: 1 },
 ];
 
 /// The cost of looking at a program that does nothing but system calls, beside other ways to look.
@@ -213,22 +199,14 @@ impl Tracer {
             return Some(format!("{} is not installed", self.program));
         }
         let mut attempt = self.traced(&Sandbox::new(), "dd if=/dev/zero of=/dev/null count=1");
-        let output = attempt
-            .current_dir("/")
-            .stdin(Stdio::null())
-            .output()
-            .ok()?;
+        let output = attempt.current_dir("/").stdin(Stdio::null()).output().ok()?;
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         let complaint = text
             .lines()
             .find(|line| !line.trim().is_empty() && !line.contains("records"))
             .unwrap_or("it fails")
             .trim();
-        let complaint = complaint
-            .replace('|', "/")
-            .chars()
-            .take(100)
-            .collect::<String>();
+        let complaint = complaint.replace('|', "/").chars().take(100).collect::<String>();
         (!output.status.success()).then(|| format!("`{}` says: {complaint}", self.program))
     }
 }

@@ -41,17 +41,8 @@ impl Row {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {} (bar: {}) {}",
-            self.claim,
-            self.measured,
-            self.bar,
-            mark(self.outcome)
-        )?;
-        self.notes
-            .iter()
-            .try_for_each(|note| write!(f, "\n     {note}"))
+        write!(f, "{}: {} (bar: {}) {}", self.claim, self.measured, self.bar, mark(self.outcome))?;
+        self.notes.iter().try_for_each(|note| write!(f, "\n     {note}"))
     }
 }
 
@@ -96,14 +87,9 @@ fn mark(outcome: Outcome) -> &'static str {
 fn machine() -> String {
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     let field = |text: &str, name: &str| {
-        let line = text
-            .lines()
-            .find(|line| line.starts_with(name))
-            .map(str::to_owned)
-            .unwrap_or_default();
-        line.split_once(':')
-            .map(|(_, value)| value.trim().to_owned())
-            .unwrap_or_default()
+        let line =
+            text.lines().find(|line| line.starts_with(name)).map(str::to_owned).unwrap_or_default();
+        line.split_once(':').map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
     };
     let cpus = std::thread::available_parallelism().map_or(0, usize::from);
     format!(

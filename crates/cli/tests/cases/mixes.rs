@@ -25,6 +25,7 @@ pub(crate) struct Deviation {
 struct Truth {
     life_ns: f64,
     cpu_ns: f64,
+    runnable_ns: f64,
     sleeping_ns: f64,
     read_wait_ns: f64,
     write_wait_ns: f64,
@@ -33,12 +34,7 @@ struct Truth {
 impl Deviation {
     /// What it is about, in words.
     pub(crate) fn text(&self) -> String {
-        let Self {
-            stage,
-            share,
-            reported_percent,
-            true_percent,
-        } = self;
+        let Self { stage, share, reported_percent, true_percent } = self;
         format!("{stage}: {share} {reported_percent:.1} % reported, {true_percent:.1} % true")
     }
 
@@ -60,24 +56,12 @@ impl Mix {
                 .expect("the stage wrote its truth");
             let truth: Truth = serde_json::from_slice(&text).expect("the truth is JSON");
             let reported = stage(&record, &format!("--name {name} "));
-            // Waiting for a CPU inside a call counts as waiting for the pipe in the stage's own clock.
             let pairs = [
                 ("running", Some(reported.running_percent), truth.cpu_ns),
-                (
-                    "blocked reading",
-                    reported.blocked_reading_percent,
-                    truth.read_wait_ns,
-                ),
-                (
-                    "blocked writing",
-                    reported.blocked_writing_percent,
-                    truth.write_wait_ns,
-                ),
-                (
-                    "blocked other",
-                    Some(reported.blocked_other_percent),
-                    truth.sleeping_ns,
-                ),
+                ("runnable", Some(reported.runnable_percent), truth.runnable_ns),
+                ("blocked reading", reported.blocked_reading_percent, truth.read_wait_ns),
+                ("blocked writing", reported.blocked_writing_percent, truth.write_wait_ns),
+                ("blocked other", Some(reported.blocked_other_percent), truth.sleeping_ns),
             ];
             pairs.map(|(share, percent, time_ns)| Deviation {
                 stage: name,

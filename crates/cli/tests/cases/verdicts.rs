@@ -51,10 +51,7 @@ pub(crate) enum Judgement {
 impl Known {
     /// Programs that are needed and not installed.
     pub(crate) fn missing(&self) -> Option<&'static str> {
-        self.needs
-            .iter()
-            .copied()
-            .find(|program| !is_installed(program))
+        self.needs.iter().copied().find(|program| !is_installed(program))
     }
 
     /// Runs the pipeline once and judges what is said about it.
@@ -78,10 +75,7 @@ impl Known {
             }
             Outside::Writer(line) => {
                 let (reader, writer) = std::io::pipe().expect("a pipe");
-                let mut feeder = outside(&place, line)
-                    .stdout(writer)
-                    .spawn()
-                    .expect("it starts");
+                let mut feeder = outside(&place, line).stdout(writer).spawn().expect("it starts");
                 let mut command = place.reporting(&options, &self.line);
                 command.stdin(reader);
                 let record = place.record_of_silent(command);
@@ -91,10 +85,7 @@ impl Known {
             }
             Outside::Reader(line) => {
                 let (reader, writer) = std::io::pipe().expect("a pipe");
-                let mut drain = outside(&place, line)
-                    .stdin(reader)
-                    .spawn()
-                    .expect("it starts");
+                let mut drain = outside(&place, line).stdin(reader).spawn().expect("it starts");
                 let mut command = place.reporting(&options, &self.line);
                 command.stdout(writer);
                 let mut child = command.spawn().expect("it starts");
@@ -120,12 +111,8 @@ impl Known {
         let command = command_of(record, first);
         let is_known_stage =
             self.stages.is_empty() || self.stages.iter().any(|text| command.contains(text));
-        let said = format!(
-            "{:?} of '{command}': {}; {}",
-            first.kind,
-            first.message,
-            shares(record)
-        );
+        let said =
+            format!("{:?} of '{command}': {}; {}", first.kind, first.message, shares(record));
         if first.kind == FindingKind::Bottleneck
             && !(is_known_stage && self.kinds.contains(&FindingKind::Bottleneck))
         {
@@ -176,19 +163,14 @@ impl Known {
 }
 
 fn command_of<'a>(record: &'a RunRecord, finding: &Finding) -> &'a str {
-    let stage = record
-        .stages
-        .iter()
-        .find(|stage| Some(stage.stage) == finding.stage);
+    let stage = record.stages.iter().find(|stage| Some(stage.stage) == finding.stage);
     stage.map_or("", |stage| stage.command.as_str())
 }
 
 fn shares(record: &RunRecord) -> String {
     let stages = record.stages.iter().take(12).map(|stage| {
-        let name = stage
-            .command
-            .rsplit_once("--name ")
-            .map_or(stage.command.as_str(), |(_, rest)| rest);
+        let name =
+            stage.command.rsplit_once("--name ").map_or(stage.command.as_str(), |(_, rest)| rest);
         format!(
             "[{} run {:.0} runnable {:.0} in {:.0} out {:.0} other {:.0}]",
             name.chars().take(16).collect::<String>(),
@@ -204,9 +186,7 @@ fn shares(record: &RunRecord) -> String {
 
 fn outside(place: &Sandbox, line: &str) -> Command {
     let mut command = place.command("sh");
-    command
-        .args(["-c", &format!("exec {}", with_fixture(line))])
-        .stdout(Stdio::null());
+    command.args(["-c", &format!("exec {}", with_fixture(line))]).stdout(Stdio::null());
     command
 }
 
@@ -372,22 +352,10 @@ fn outside_and_devices() -> Vec<Known> {
             &["--name disk"],
             "{stage} --no-read --seconds 2 | {stage} --name disk --sink file --fsync --journal log",
         ),
-        known(
-            "slow_outside_reader",
-            &[SinkBound],
-            &[],
-            "{stage} --no-read --total 24M | cat",
-        )
-        .beside(Outside::Reader("{stage} --no-write --sleep-us 5000")),
-        known(
-            "slow_outside_writer",
-            &[SourceBound],
-            &[],
-            "cat | {stage} --no-write",
-        )
-        .beside(Outside::Writer(
-            "{stage} --no-read --total 24M --sleep-us 5000",
-        )),
+        known("slow_outside_reader", &[SinkBound], &[], "{stage} --no-read --total 24M | cat")
+            .beside(Outside::Reader("{stage} --no-write --sleep-us 5000")),
+        known("slow_outside_writer", &[SourceBound], &[], "cat | {stage} --no-write")
+            .beside(Outside::Writer("{stage} --no-read --total 24M --sleep-us 5000")),
         known(
             "network_source",
             &[SourceBound],
@@ -405,12 +373,7 @@ fn mishaps() -> Vec<Known> {
         timeout 3 sh -c 'exec 3>a 4>b; head -c 1000000 /dev/zero >&3; echo end >&4' & \
         timeout 3 sh -c 'exec 5<a 6<b; cat <&6; cat <&5' >/dev/null & wait";
     vec![
-        known(
-            "leaked_write_end",
-            &[LeakedEnd],
-            &[],
-            "{ sleep 3 & echo x; } | cat",
-        ),
+        known("leaked_write_end", &[LeakedEnd], &[], "{ sleep 3 & echo x; } | cat"),
         known("deadlock_through_two_fifos", &[Deadlock], &[], deadlock),
     ]
 }
@@ -419,11 +382,7 @@ fn real_programs() -> Vec<Known> {
     let real = |name, stages, line| known(name, &[FindingKind::Bottleneck], stages, line);
     vec![
         real("gzip", &["gzip"], "seq 1 4000000 | gzip -9 | wc -c").needing(&["gzip"]),
-        real(
-            "sort",
-            &["sort"],
-            "seq 4000000 -1 1 | LC_ALL=C sort --parallel=1 | tail -n 1",
-        ),
+        real("sort", &["sort"], "seq 1 6000000 | LC_ALL=C sort --parallel=1 -k1.4 | tail -n 1"),
         real("xz", &["xz"], "seq 1 1000000 | xz -6 -T1 | wc -c").needing(&["xz"]),
         real(
             "sed",
