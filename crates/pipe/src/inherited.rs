@@ -1,12 +1,74 @@
-#![expect(unsafe_code, reason = "closing descriptors that were inherited as bare numbers")]
-//! Descriptors this process was started with.
+#![expect(unsafe_code, reason = "descriptors that were inherited are bare numbers, and the language's runtime must be forestalled")]
+//! What this process was started with: descriptors, and whether SIGPIPE was ignored.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::AsFd;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::io::FdFlags;
-use rustix::stdio::{dup2_stdin, dup2_stdout};
+use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
+
+/// What was found before the language's runtime changed it: bits 0 to 2: that descriptor was closed
+/// (the runtime opens `/dev/null` in its place); bit 3: SIGPIPE was ignored (the runtime ignores it always).
+static AT_START: AtomicU8 = AtomicU8::new(0);
+const SIGPIPE_IGNORED: u8 = 1 << 3;
+
+/// Called by the C library before `main`, so before the runtime.
+///
+/// Source: ELF gABI, `.init_array`; glibc and musl both run it.
+// SAFETY: a function pointer of the type `.init_array` holds; the function calls only system calls and
+// the allocator, both of which the C library has made ready by then, and does not unwind.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK_AT_START: extern "C" fn() = look_at_start;
+
+extern "C" fn look_at_start() {
+    let mut found = 0;
+    for fd in 0..3 {
+        // SAFETY: only asked about; a descriptor that is closed is answered with EBADF.
+        let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
+        if rustix::io::fcntl_getfd(borrowed).is_err() {
+            found |= 1 << fd;
+        }
+    }
+    if ignores_sigpipe() == Some(true) {
+        found |= SIGPIPE_IGNORED;
+    }
+    AT_START.store(found, Ordering::Relaxed);
+}
+
+/// Whether signal 13 is in the set of ignored ones; `None` without `/proc`.
+fn ignores_sigpipe() -> Option<bool> {
+    let mut text = String::new();
+    File::open("/proc/self/status").ok()?.read_to_string(&mut text).ok()?;
+    let mask = text.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    Some(u64::from_str_radix(mask.trim(), 16).ok()? >> 12 & 1 == 1)
+}
+
+/// Whether SIGPIPE was ignored when this process was started.
+#[must_use]
+pub fn sigpipe_was_ignored() -> bool {
+    at_start() & SIGPIPE_IGNORED != 0
+}
+
+fn at_start() -> u8 {
+    // Named here, so that no linker drops it.
+    let _ = std::hint::black_box(&LOOK_AT_START);
+    AT_START.load(Ordering::Relaxed)
+}
+
+/// Makes descriptors 0 to 2 that were closed when this process was started be closed in the processes
+/// it starts, too.
+pub fn hand_on_closed_descriptors() {
+    let found = at_start();
+    for (bit, fd) in [(1, stdin()), (2, stdout()), (4, stderr())] {
+        if found & bit != 0 {
+            // It leads to the /dev/null of the runtime; refused only when it is closed after all.
+            let _ = rustix::io::fcntl_setfd(fd, FdFlags::CLOEXEC);
+        }
+    }
+}
 
 /// Lets go of everything this process inherited except standard error: standard input and output
 /// become `/dev/null`, descriptors from 3 up are closed.
@@ -27,9 +89,7 @@ pub fn let_go_of_inherited() -> io::Result<()> {
     let mut inherited = Vec::new();
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let name = entry?.file_name();
-        let Some(fd) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else {
-            continue;
-        };
+        let Some(fd) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
         if fd > 2 {
             inherited.push(fd);
         }
@@ -37,12 +97,11 @@ pub fn let_go_of_inherited() -> io::Result<()> {
     for fd in inherited {
         // SAFETY: the number was listed a moment ago; if it was closed since (the directory handle
         // was), fcntl answers EBADF and nothing is touched.
-        let borrowed = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
-        let Ok(flags) = rustix::io::fcntl_getfd(borrowed) else {
-            continue;
-        };
+        let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
+        let Ok(flags) = rustix::io::fcntl_getfd(borrowed) else { continue };
         if !flags.contains(FdFlags::CLOEXEC) {
-            // SAFETY: not close-on-exec, so inherited, and nothing in this process takes inherited descriptors (see above).
+            // SAFETY: not close-on-exec, so inherited, and nothing in this process takes inherited
+            // descriptors (see above).
             unsafe { rustix::io::close(fd) };
         }
     }

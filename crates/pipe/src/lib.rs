@@ -22,4 +22,4 @@ pub use error::Error;
 pub use fill::fill;
 pub use foreign::{End, Handle, lend};
 pub use identity::PipeId;
-pub use inherited::let_go_of_inherited;
+pub use inherited::{hand_on_closed_descriptors, let_go_of_inherited, sigpipe_was_ignored};

@@ -43,12 +43,25 @@ impl Command {
         }
     }
 
-    pub(crate) fn to_process(&self) -> std::process::Command {
-        let mut process = std::process::Command::new(self.program());
+    /// The words of the process that is started.
+    pub(crate) fn words(&self) -> Vec<OsString> {
         match self {
-            Self::Line { line, .. } => process.arg("-c").arg(line),
-            Self::Words { arguments, .. } => process.args(arguments),
-        };
+            Self::Line { shell, line } => vec![shell.clone(), "-c".into(), line.clone()],
+            Self::Words { program, arguments } => {
+                std::iter::once(program).chain(arguments).cloned().collect()
+            }
+        }
+    }
+
+    pub(crate) fn to_process(&self) -> std::process::Command {
+        let words = self.words();
+        // The standard library gives every child the default SIGPIPE; where fullbore was started with
+        // the signal ignored, a shell on the way gets it ignored again, and becomes the program.
+        let ignored: &[&str] = &["sh", "-c", "trap '' PIPE; exec \"$0\" \"$@\""];
+        let way = if fullbore_pipe::sigpipe_was_ignored() { ignored } else { &[] };
+        let mut all = way.iter().map(OsString::from).chain(words);
+        let mut process = std::process::Command::new(all.next().unwrap_or_default());
+        process.args(all);
         process
     }
 }

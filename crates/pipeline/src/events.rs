@@ -1,5 +1,6 @@
 //! What interrupts watching: the end of the pipeline, a stop, a signal.
 
+use std::os::unix::process::CommandExt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -7,7 +8,7 @@ use fullbore_proc::Root;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 use signal_hook::consts::signal::{
-    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
+    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
 };
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
@@ -20,8 +21,8 @@ use crate::Error;
 pub(crate) enum Event {
     /// The shell ended, with this status as wait(2) encodes it.
     Ended(WaitStatus),
-    /// The shell was stopped.
-    Stopped,
+    /// The shell was stopped by this signal.
+    Stopped(i32),
     /// Another process whose parent had ended did end.
     OrphanEnded {
         /// Its number.
@@ -41,21 +42,29 @@ pub(crate) enum Event {
 }
 
 /// Signals that are passed on to the shell when they are sent to fullbore alone.
-const PASSED_ON: [i32; 9] =
-    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGTSTP];
+const PASSED_ON: [i32; 8] =
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT];
 
 /// Takes over signals; call before the pipeline is started, so that none is lost.
 ///
 /// A signal that was ignored when fullbore started (nohup, a background job) stays ignored, here and
 /// in the pipeline.
 ///
+/// With something on the terminal, a stop from the keyboard must be heard of first; without, Linux
+/// stops this process as it stops any other.
+///
 /// # Errors
 /// [`Error::Signals`] or [`Error::Thread`] when Linux refuses.
-pub(crate) fn take_over_signals() -> Result<(Sender<Event>, Receiver<Event>), Error> {
+pub(crate) fn take_over_signals(
+    shows_something: bool,
+) -> Result<(Sender<Event>, Receiver<Event>), Error> {
     let (sender, receiver) = channel();
     let own = Root::system().status(std::process::id().cast_signed()).unwrap_or_default();
     let numbers = PASSED_ON.iter().copied().filter(|number| !own.ignores(*number));
     let mut numbers: Vec<i32> = numbers.collect();
+    if shows_something && !own.ignores(SIGTSTP) {
+        numbers.push(SIGTSTP);
+    }
     if own.ignores(SIGCHLD) {
         // With SIGCHLD ignored Linux forgets the exit status of children.
         numbers.push(SIGCHLD);
@@ -111,7 +120,10 @@ fn event_of(pid: i32, status: WaitStatus, shell: i32) -> Event {
     if pid != shell {
         return Event::OrphanEnded { pid, status: status.as_raw() };
     }
-    if status.stopped() { Event::Stopped } else { Event::Ended(status) }
+    match status.stopping_signal() {
+        Some(signal) => Event::Stopped(signal),
+        None => Event::Ended(status),
+    }
 }
 
 /// A status of wait(2) as a shell reports it: the exit status, or 128 + the number of the signal.
@@ -128,8 +140,10 @@ pub fn die_of(signal: i32) {
     use rustix::process::{Resource, Rlimit, setrlimit};
     // The shell has left its core file, if any; a second one of fullbore would mislead.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    let _ = signal_hook::low_level::emulate_default_handler(signal);
-    if let Some(signal) = rustix::process::Signal::from_named_raw(signal) {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+    if signal != SIGPIPE {
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
     }
+    // Not known to signal-hook, or ignored by the runtime: a program that is executed has the default
+    // action, and keeps our process number.
+    let _ = std::process::Command::new("sh").arg("-c").arg(format!("kill -{signal} $$")).exec();
 }

@@ -108,9 +108,9 @@ impl Watch {
             .map(|held| (held.handle.pid, held.stage))
             .collect();
         let is_left_over = |(pid, stage): &(i32, usize)| {
-            *stage == waiting
-                || (!self.stages[*stage].leader_is_alive
-                    && self.processes.get(pid).is_some_and(|p| p.parent == self.own))
+            let first_is_gone = !self.stages[*stage].leader_is_alive || self.stages[*stage].container == self.own;
+            let is_orphan = || self.processes.get(pid).is_some_and(|process| process.parent == self.own);
+            *stage == waiting || (first_is_gone && is_orphan())
         };
         let (holder, holder_stage) = *holders.first()?;
         if self.pipes.list[pipe].is_outside || !holders.iter().all(is_left_over) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fullbore_proc::{Activity, HotFile, Root, Wait, clock_ticks_per_second};
 
+use crate::Command;
 use crate::incidents::Incidents;
 use crate::pipes::Pipes;
 use crate::process::{Process, TaskLook};
@@ -19,6 +20,8 @@ pub(crate) struct Watch {
     pub(crate) root: Root,
     /// Process of the shell, or of the command.
     pub(crate) shell: i32,
+    /// Words of a shell that was given a line; its copies have them, too. Empty for a command.
+    pub(crate) shell_words: Vec<String>,
     /// This process: the parent of those whose parent ended.
     pub(crate) own: i32,
     /// Its list of children: processes whose parent ended.
@@ -56,12 +59,18 @@ pub(crate) struct Sums {
 }
 
 impl Watch {
-    /// Begins to watch what was started; `shell_line`: the process is a shell whose children are the stages.
-    pub(crate) fn begin(started: &Started, is_shell_line: bool, cpus: u32) -> Self {
+    /// Begins to watch what was started.
+    pub(crate) fn begin(started: &Started, command: &Command, cpus: u32) -> Self {
+        let shell_words = match command {
+            Command::Line { .. } => command.words().iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            Command::Words { .. } => Vec::new(),
+        };
+        let is_shell_line = !shell_words.is_empty();
         let root = Root::system();
         let own = std::process::id().cast_signed();
         let mut watch = Self {
             shell: started.pid,
+            shell_words,
             own,
             orphans: root.hot_file(own, &format!("task/{own}/children")),
             processes: BTreeMap::new(),
@@ -276,7 +285,7 @@ impl Watch {
             stage.words.clone_from(&process.words);
         }
         // A shell that became its last command (exec) is a stage like any other.
-        if process.is_container && process.words != process.first_words {
+        if process.is_container && process.words != process.first_words && process.words != self.shell_words {
             process.is_container = false;
             stage.was_only_container = false;
         }

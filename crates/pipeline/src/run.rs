@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use fullbore_measure::{Bytes, Host};
 use fullbore_pipe::Limits;
 use fullbore_proc::{Root, State, host};
-use signal_hook::consts::signal::{SIGCONT, SIGTSTP};
+use signal_hook::consts::signal::{SIGCONT, SIGSTOP, SIGTSTP};
 
 use crate::diagnose::diagnose;
 use crate::discover::Likeness;
@@ -57,10 +57,10 @@ pub fn run(
     onlooker: &mut dyn Onlooker,
 ) -> Result<Finished, Error> {
     let host = host(&Root::system());
-    let (sender, events) = take_over_signals()?;
+    let (sender, events) = take_over_signals(onlooker.interval().is_some())?;
     let started = start(command)?;
     wait_for_children(started.pid, sender)?;
-    let mut watch = Watch::begin(&started, matches!(command, Command::Line { .. }), host.cpus);
+    let mut watch = Watch::begin(&started, command, host.cpus);
     if Root::system().stat(std::process::id().cast_signed()).is_none() {
         watch
             .gaps
@@ -200,16 +200,14 @@ impl Run {
                 }
                 if number == SIGTSTP {
                     onlooker.pause();
-                    stop_self();
+                    stop_self(SIGSTOP);
                 }
             }
-            Event::Stopped => {
-                // By its own doing: stop, too, so that whoever started us sees it. When it was
-                // continued since, the moment has passed.
-                let state = Root::system().stat(self.started.pid).map(|stat| stat.state);
-                if state == Some(State::Stopped) {
+            Event::Stopped(signal) => {
+                // Stop, too, so that whoever started us sees it.
+                if self.stays_stopped() {
                     onlooker.pause();
-                    stop_self();
+                    stop_self(signal);
                     self.started.signal(SIGCONT);
                 }
             }
@@ -218,6 +216,23 @@ impl Run {
             }
             Event::Ended(_) | Event::WaitFailed(_) => {}
         }
+    }
+
+    /// Whether the shell is stopped and stays so: after Ctrl-Z and `fg` the news of the stop may reach
+    /// us when all are being continued.
+    fn stays_stopped(&self) -> bool {
+        let is_stopped = || {
+            Root::system().stat(self.started.pid).is_some_and(|stat| stat.state == State::Stopped)
+        };
+        // Far longer than it takes Linux to continue the processes of a group one after the other.
+        let deadline = Instant::now() + Duration::from_millis(30);
+        while Instant::now() < deadline {
+            if !is_stopped() {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(3));
+        }
+        true
     }
 
     fn finish(mut self, status: i32) -> Finished {
@@ -236,9 +251,11 @@ impl Run {
 }
 
 /// Stops this process until someone continues it.
-fn stop_self() {
-    // Fails only where signals cannot be sent to oneself.
-    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
+fn stop_self(signal: i32) {
+    use rustix::process::{Signal, getpid, kill_process};
+    // A signal that is handled here (for the live view) would not stop: SIGSTOP always does.
+    let signal = Signal::from_named_raw(signal).unwrap_or(Signal::STOP);
+    let _ = kill_process(getpid(), signal);
 }
 
 /// Spreads looks so that they do not beat with a pipeline that works in a rhythm.

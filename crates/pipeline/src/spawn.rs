@@ -42,6 +42,7 @@ pub(crate) fn start(command: &Command) -> Result<Started, Error> {
             "processes whose parent ended could not be followed (prctl was refused)".to_owned(),
         );
     }
+    fullbore_pipe::hand_on_closed_descriptors();
     let at = Instant::now();
     let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let child = command

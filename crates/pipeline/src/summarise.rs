@@ -269,11 +269,11 @@ impl Watch {
 
     /// Names for stages that have none of their own: copies of the shell, by the text of the line.
     fn labels(&self, numbers: &Numbers, line: &str) -> BTreeMap<usize, String> {
-        let Some(shell_words) = self.stages.first().map(|shell| &shell.first_words) else {
+        let shell_words = &self.shell_words;
+        if shell_words.is_empty() {
             return BTreeMap::new();
-        };
-        let is_copy =
-            |index: usize| &self.stages[index].words == shell_words && shell_words.len() >= 3;
+        }
+        let is_copy = |index: usize| &self.stages[index].words == shell_words;
         let mut labels: BTreeMap<usize, String> = numbers
             .stage_order
             .iter()

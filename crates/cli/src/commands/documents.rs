@@ -26,10 +26,28 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<Exit> {
             Ok(Exit::Done)
         }
         None => {
-            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            whole_manual(&mut page)?;
             print(&page)
         }
     }
+}
+
+/// One page with all commands: the program's own, then a section for each.
+fn whole_manual(page: &mut Vec<u8>) -> Result<()> {
+    let program = Arguments::command();
+    clap_mangen::Man::new(program.clone()).render(page)?;
+    for command in program.get_subcommands() {
+        let title = format!("fullbore {}", command.get_name());
+        let manual = clap_mangen::Man::new(command.clone().bin_name(title.clone()));
+        let mut section = Vec::new();
+        manual.render_synopsis_section(&mut section)?;
+        manual.render_description_section(&mut section)?;
+        manual.render_options_section(&mut section)?;
+        manual.render_extra_section(&mut section)?;
+        let section = String::from_utf8_lossy(&section).replace(".SH ", ".SS ");
+        writeln!(page, ".SH {}\n{section}", title.to_uppercase())?;
+    }
+    Ok(())
 }
 
 /// A reader that has seen enough is no failure of a listing.
