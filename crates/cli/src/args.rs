@@ -35,7 +35,7 @@ pub(crate) enum Task {
     /// Print the manual page, or write one for each command into a directory.
     #[command(after_help = "Example:\n  fullbore man | man -l -")]
     Man {
-        /// Write fullbore.1, fullbore-run.1, … here instead of printing fullbore.1.
+        /// Write fullbore.1, fullbore-run.1 and so on here instead of printing fullbore.1.
         #[arg(long, value_name = "DIR")]
         directory: Option<PathBuf>,
     },

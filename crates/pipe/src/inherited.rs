@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "descriptors that were inherited are bare numbers, and the language's runtime must be forestalled")]
+#![expect(
+    unsafe_code,
+    reason = "descriptors that were inherited are bare numbers, and the language's runtime must be forestalled"
+)]
 //! What this process was started with: descriptors, and whether SIGPIPE was ignored.
 
 use std::fs::File;

@@ -22,7 +22,7 @@ const SETTLED_NS: u64 = 4_000_000;
 /// A stage that lived shorter and was never seen to call execve has no name of its own.
 const UNNAMED_NS: f64 = 10e6;
 /// The pipes are looked up anew this often, when no process began or ended.
-const TOPOLOGY_INTERVAL_NS: u64 = 250_000_000;
+const TOPOLOGY_INTERVAL_NS: u64 = 500_000_000;
 
 impl Watch {
     /// Finds processes that began since the last look.

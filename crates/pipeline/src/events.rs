@@ -42,8 +42,7 @@ pub(crate) enum Event {
 }
 
 /// Signals that are passed on to the shell when they are sent to fullbore alone.
-const PASSED_ON: [i32; 8] =
-    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT];
+const PASSED_ON: [i32; 8] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT];
 
 /// Takes over signals; call before the pipeline is started, so that none is lost.
 ///

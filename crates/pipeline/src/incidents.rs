@@ -108,8 +108,10 @@ impl Watch {
             .map(|held| (held.handle.pid, held.stage))
             .collect();
         let is_left_over = |(pid, stage): &(i32, usize)| {
-            let first_is_gone = !self.stages[*stage].leader_is_alive || self.stages[*stage].container == self.own;
-            let is_orphan = || self.processes.get(pid).is_some_and(|process| process.parent == self.own);
+            let first_is_gone =
+                !self.stages[*stage].leader_is_alive || self.stages[*stage].container == self.own;
+            let is_orphan =
+                || self.processes.get(pid).is_some_and(|process| process.parent == self.own);
             *stage == waiting || (first_is_gone && is_orphan())
         };
         let (holder, holder_stage) = *holders.first()?;

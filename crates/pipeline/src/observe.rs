@@ -45,6 +45,8 @@ pub(crate) struct Watch {
 /// Looks that may fail (a process within execve cannot be looked into) before a process counts as closed to us.
 const UNSEEN_LOOKS_MAX: u32 = 5;
 
+/// Bytes and calls are read this often: enough for rates that are shown four times a second.
+const IO_INTERVAL_NS: u64 = 50_000_000;
 /// Threads are counted at every look of this many.
 const TASKS_INTERVAL: u64 = 8;
 
@@ -62,7 +64,9 @@ impl Watch {
     /// Begins to watch what was started.
     pub(crate) fn begin(started: &Started, command: &Command, cpus: u32) -> Self {
         let shell_words = match command {
-            Command::Line { .. } => command.words().iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            Command::Line { .. } => {
+                command.words().iter().map(|word| word.to_string_lossy().into_owned()).collect()
+            }
             Command::Words { .. } => Vec::new(),
         };
         let is_shell_line = !shell_words.is_empty();
@@ -285,13 +289,16 @@ impl Watch {
             stage.words.clone_from(&process.words);
         }
         // A shell that became its last command (exec) is a stage like any other.
-        if process.is_container && process.words != process.first_words && process.words != self.shell_words {
+        if process.is_container
+            && process.words != process.first_words
+            && process.words != self.shell_words
+        {
             process.is_container = false;
             stage.was_only_container = false;
         }
         // A process calls execve and opens its files soon after its start: look often then.
         let age_ns = now_ns.saturating_sub(process.first_ns);
-        process.next_rare_ns = now_ns + age_ns.clamp(1_000_000, 250_000_000);
+        process.next_rare_ns = now_ns + age_ns.clamp(1_000_000, 500_000_000);
         Some(())
     }
 
@@ -357,6 +364,11 @@ impl Watch {
     fn read_io(&mut self, now_ns: u64) {
         let mut due: BTreeMap<usize, fullbore_proc::Io> = BTreeMap::new();
         for process in self.processes.values_mut() {
+            let stage = &self.stages[process.stage];
+            let is_young = now_ns.saturating_sub(stage.start_ns) < IO_INTERVAL_NS;
+            if !is_young && now_ns < stage.io_read_ns + IO_INTERVAL_NS {
+                continue;
+            }
             process.read_io(&mut self.buffer);
             if let Some(io) = process.io {
                 let own = crate::stage::difference(io, process.io_elsewhere);

@@ -186,15 +186,12 @@ impl Process {
         }
     }
 
-    /// Reads what changes rarely: what it runs, its descriptors, its memory.
+    /// Reads what changes rarely: what it runs, its memory.
     pub(crate) fn read_rarely(&mut self, root: &Root) {
         // A process that is ending has no words any more.
         let words = root.command_line(self.pid);
         if !words.is_empty() {
             self.words = words;
-        }
-        if let Some(fds) = root.fds(self.pid) {
-            self.fds = fds;
         }
         if let Some(status) = root.status(self.pid) {
             self.peak_memory_bytes = self.peak_memory_bytes.max(status.peak_memory_bytes);

@@ -91,9 +91,9 @@ struct Run {
 const FIRST_INTERVAL_NS: u64 = 1_000_000;
 /// … then this part of the time run so far, …
 const INTERVAL_SHARE: u64 = 100;
-/// … at most this in the first seconds, which decide about tuning, …
-const EARLY_INTERVAL_NS: u64 = 4_000_000;
-const EARLY_NS: u64 = 2_000_000_000;
+/// … at most this in the first second, which decides about tuning, …
+const EARLY_INTERVAL_NS: u64 = 2_000_000;
+const EARLY_NS: u64 = 1_000_000_000;
 /// … and in the long run this: 50 looks a second cost 0.3 % of a CPU with four stages.
 const LAST_INTERVAL_NS: u64 = 20_000_000;
 /// Never longer than this, or stages come and go unseen.
