@@ -281,7 +281,12 @@ impl Watch {
 
     /// Reads what costs more than it changes; `None` when the process has ended.
     fn look_rarely(&mut self, process: &mut Process, now_ns: u64) -> Option<()> {
+        let words = process.words.clone();
         process.read_rarely(&self.root);
+        if process.words != words {
+            // It has called execve, and arranged its descriptors for that.
+            self.next_topology_ns = now_ns;
+        }
         process.read_io(&mut self.buffer);
         let stage = &mut self.stages[process.stage];
         stage.peak_memory_bytes = stage.peak_memory_bytes.max(process.peak_memory_bytes);

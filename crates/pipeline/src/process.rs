@@ -198,6 +198,11 @@ impl Process {
         }
     }
 
+    /// Forgets a descriptor, so that it is looked up anew.
+    pub(crate) fn forget_fd(&mut self, number: i32) {
+        self.fds.retain(|fd| fd.number != number);
+    }
+
     /// The descriptor `number`, looked up again when it is not known.
     pub(crate) fn fd(&mut self, root: &Root, number: i32) -> Option<&Fd> {
         if !self.fds.iter().any(|fd| fd.number == number) {

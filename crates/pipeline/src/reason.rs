@@ -58,6 +58,12 @@ fn on(
     direction: Direction,
     pipes: &Pipes,
 ) -> Reason {
+    let known = process.fd(root, number).map(|fd| on_target(fd, direction, pipes));
+    if matches!(known, Some(Reason::Reading(_) | Reason::Writing(_))) {
+        return known.unwrap_or(Reason::Other(Cause::Unknown));
+    }
+    // Not a pipe, as far as known: a shell may have led it elsewhere since.
+    process.forget_fd(number);
     match process.fd(root, number) {
         Some(fd) => on_target(fd, direction, pipes),
         None => Reason::Other(Cause::Unknown),
