@@ -155,11 +155,11 @@ pub fn seconds(nanoseconds: u64) -> String {
         s if s < 9.995 => format!("{s:.2} s"),
         s if s < 99.95 => format!("{s:.1} s"),
         s if s < 3599.5 => {
-            let whole = s.round() as u64;
+            let whole = (nanoseconds + 500_000_000) / 1_000_000_000;
             format!("{} min {:02} s", whole / 60, whole % 60)
         }
-        s => {
-            let minutes = (s / 60.0).round() as u64;
+        _ => {
+            let minutes = (nanoseconds / 1_000_000_000 + 30) / 60;
             format!("{} h {:02} min", minutes / 60, minutes % 60)
         }
     }

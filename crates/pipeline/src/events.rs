@@ -90,7 +90,7 @@ fn is_for_us_alone(origin: &Origin) -> bool {
         return true;
     };
     let own_group = rustix::process::getpgrp();
-    rustix::process::getpgid(Some(sender)).map_or(true, |group| group != own_group)
+    rustix::process::getpgid(Some(sender)) != Ok(own_group)
 }
 
 /// Waits for all children of this process, in a thread of its own.

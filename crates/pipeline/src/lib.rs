@@ -20,6 +20,7 @@ mod error;
 mod events;
 mod incidents;
 pub mod label;
+mod names;
 mod observe;
 mod pipes;
 mod process;

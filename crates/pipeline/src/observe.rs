@@ -195,12 +195,12 @@ impl Watch {
     fn follow_tasks(&mut self, process: &mut Process) -> Option<u64> {
         let stat = process.read_stat(&mut self.buffer)?;
         if stat.threads as usize != process.tasks.len() {
-            process.has_threads = true;
+            process.most_threads = process.most_threads.max(stat.threads);
             process.find_tasks(&self.root);
         }
         // Threads take their times with them; the sum for the process, in ticks, keeps them.
         let lost_ns = (stat.cpu_ticks * self.tick_ns).saturating_sub(process.cpu_ns);
-        if !process.has_threads {
+        if process.most_threads < 2 {
             return None;
         }
         process.cpu_ns += lost_ns;
@@ -213,7 +213,7 @@ impl Watch {
         let stat = process.read_stat(&mut self.buffer)?;
         process.unseen_looks += 1;
         if process.unseen_looks == UNSEEN_LOOKS_MAX {
-            self.stages[process.stage].is_opaque = true;
+            self.stages[process.stage].unseen.waits = true;
             let name = process.words.first().cloned().unwrap_or_default();
             self.gaps.insert(format!(
                 "{name} (process {}) may not be looked into (another user's, or protected): what it waits for is unknown",
@@ -230,7 +230,7 @@ impl Watch {
         let reason = reason(&self.root, process, wait, &self.pipes, &mut self.buffer)?;
         let stage = process.stage;
         if matches!(wait, Wait::Move { .. }) {
-            self.stages[stage].uses_splice = true;
+            self.stages[stage].unseen.bytes = true;
         }
         let (Reason::Reading(pipe) | Reason::Writing(pipe)) = reason else { return Some(reason) };
         let pipe = &self.pipes.list[pipe];

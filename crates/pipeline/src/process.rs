@@ -34,8 +34,8 @@ pub(crate) struct Process {
     /// Its children are stages of their own.
     pub(crate) is_container: bool,
     pub(crate) has_children: bool,
-    /// It has had more than one thread.
-    pub(crate) has_threads: bool,
+    /// Most threads it had at a time.
+    pub(crate) most_threads: u32,
     /// What it runs; of the shell until it has called execve.
     pub(crate) words: Vec<String>,
     /// What it ran when first seen: for a child of the shell, still the shell.
@@ -113,7 +113,7 @@ impl Process {
             is_leader: false,
             is_container: false,
             has_children: false,
-            has_threads: false,
+            most_threads: 1,
             first_words: words.clone(),
             words,
             unseen_looks: 0,

@@ -67,7 +67,7 @@ pub fn run(
             .insert("/proc cannot be read here: nothing of this run could be seen".to_owned());
     }
     let tuner = Tuner::new(options.tuning, limits(&host));
-    Run { command: command.text(), host, started, watch, tuner }.to_the_end(&events, onlooker)
+    Run { command: command.text(), host, started, watch, tuner }.watch_to_the_end(&events, onlooker)
 }
 
 fn limits(host: &Host) -> Limits {
@@ -107,7 +107,7 @@ const OBSERVER_SHARE: u64 = 60;
 const EARLY_OBSERVER_SHARE: u64 = 10;
 
 impl Run {
-    fn to_the_end(
+    fn watch_to_the_end(
         mut self,
         events: &Receiver<Event>,
         onlooker: &mut dyn Onlooker,

@@ -70,9 +70,7 @@ pub(crate) struct Stage {
     /// The sum of `ended_io` and the live processes, when last read.
     pub(crate) io: Option<Io>,
     pub(crate) io_read_ns: u64,
-    pub(crate) uses_splice: bool,
-    /// What one of its processes waits for could not be seen.
-    pub(crate) is_opaque: bool,
+    pub(crate) unseen: Unseen,
     pub(crate) peak_memory_bytes: Option<u64>,
     pub(crate) spent: Spent,
     pub(crate) causes: BTreeMap<Cause, f64>,
@@ -87,6 +85,15 @@ pub(crate) struct Stage {
     recent: BTreeMap<Reason, f64>,
     /// The stage this one was joined with (repetitions of a loop).
     pub(crate) joined: Option<usize>,
+}
+
+/// What cannot be told about a stage.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unseen {
+    /// It moves data by splice, which Linux does not count.
+    pub(crate) bytes: bool,
+    /// What one of its processes waits for may not be looked at.
+    pub(crate) waits: bool,
 }
 
 /// What one look found about a stage, over all its processes.
@@ -126,8 +133,7 @@ impl Stage {
             ended_io: Io::default(),
             io: None,
             io_read_ns: now_ns,
-            uses_splice: false,
-            is_opaque: false,
+            unseen: Unseen::default(),
             peak_memory_bytes: None,
             spent: Spent::default(),
             causes: BTreeMap::new(),
@@ -231,8 +237,8 @@ impl Stage {
             (Some(one), Some(two)) => Some(sum(one, two)),
             (one, two) => one.or(two),
         };
-        self.uses_splice |= other.uses_splice;
-        self.is_opaque |= other.is_opaque;
+        self.unseen.bytes |= other.unseen.bytes;
+        self.unseen.waits |= other.unseen.waits;
         self.exit_status = other.exit_status.or(self.exit_status);
     }
 }
