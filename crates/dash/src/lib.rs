@@ -1,6 +1,6 @@
 //! The live view of a running pipeline, drawn in place on the terminal that the pipeline itself uses.
 //!
-//! Flow: [`Snapshot`](fullbore_pipeline::record::Snapshot) → [`Event`] → [`State`] (pure) → [`draw`] → [`InlineBackend`] → bytes → [`View`].
+//! Flow: [`Snapshot`](fullbore_pipeline::record::Snapshot) → [`Event`] → [`State`] (pure) → [`draw()`] → [`InlineBackend`] → bytes → [`View`].
 //! It never reads from the terminal, never changes its mode and never asks it where the cursor is; it measures nothing.
 //! What a stage prints meanwhile stays readable above the view, and a failure to show never fails the pipeline.
 //!

@@ -2,7 +2,7 @@
 
 /// How long a thread was on a CPU and how long it waited for one.
 ///
-/// Source: Documentation/scheduler/sched-stats.rst, "/proc/<pid>/schedstat".
+/// Source: Documentation/scheduler/sched-stats.rst, "/proc/PID/schedstat".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SchedStat {
     /// Nanoseconds on a CPU.

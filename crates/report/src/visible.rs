@@ -73,7 +73,7 @@ pub(crate) fn pieces(text: &str, columns: usize) -> Vec<String> {
     pieces
 }
 
-/// The text of [`line`], in which a page does not tear a number from its percent sign.
+/// The text of [`line()`], in which a page does not tear a number from its percent sign.
 pub(crate) fn sentence(text: &str) -> String {
     line(text).replace(" %", "\u{a0}%")
 }

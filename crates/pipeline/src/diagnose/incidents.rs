@@ -242,7 +242,8 @@ fn leaked_end(flow: &Flow<'_>, incident: &Incident) -> Option<Finding> {
     let command = if command.is_empty() { "a process".to_owned() } else { format!("`{command}`") };
     let of_stage = holder_stage
         .and_then(|number| flow.stage_index(number))
-        .filter(|index| Some(*index) != waiting);
+        .filter(|index| Some(*index) != waiting)
+        .filter(|index| flow.stages[*index].stage.pid != *holder_pid);
     let of_stage = of_stage
         .map_or_else(String::new, |index| format!(", started by {}", flow.stages[index].name));
     let record = flow.pipe(*pipe);

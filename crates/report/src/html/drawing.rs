@@ -141,7 +141,7 @@ fn content(stage: &StageRecord, grid: &Grid) -> Markup {
         text.name x="10" y="20" { (name) }
         text.big x="10" y="42" { (percent(stage.running_percent)) tspan.soft { " running" } }
         @if let Some(status) = stage.exit_status.filter(|status| *status != 0) {
-            text.exit x=(width - 10.0) y="42" text-anchor="end" { "exit " (wording::exit_status(status)) }
+            text.exit x=(width - 10.0) y="42" text-anchor="end" { @if status < 128 { "exit " } (wording::exit_status(status)) }
         }
         (bar(stage, width, 52.0, 11.0))
         text.soft x="10" y="78" { "in " (read) }
