@@ -19,6 +19,8 @@ const INNER_PIPE_NS: u64 = 150_000_000;
 const STAGES_MAX: usize = 256;
 /// A process this old has closed the ends it does not use, even if it never calls execve (a subshell).
 const SETTLED_NS: u64 = 4_000_000;
+/// Stages ever begun; each takes about a kilobyte.
+const STAGES_EVER_MAX: usize = 4096;
 /// A stage that lived shorter and was never seen to call execve has no name of its own.
 const UNNAMED_NS: f64 = 10e6;
 /// The pipes are looked up anew this often, when no process began or ended.
@@ -51,17 +53,16 @@ impl Watch {
     fn find_children(&mut self) -> Vec<(i32, i32)> {
         let mut found = Vec::new();
         let mut children = Vec::new();
-        let mut is_listed = true;
         // Threads other than the first may start processes, too; they are asked now and then.
         let all_tasks = self.sums.samples.is_multiple_of(8);
         for (pid, process) in &mut self.processes {
             children.clear();
             let tasks = if all_tasks { usize::MAX } else { 1 };
-            is_listed &= process.read_children(tasks, &mut self.buffer, &mut children).is_some();
+            process.read_children(tasks, &mut self.buffer, &mut children);
             process.has_children |= !children.is_empty();
             found.extend(children.iter().map(|child| (*pid, *child)));
         }
-        if !is_listed && all_tasks {
+        if !self.orphans.is_open() && all_tasks {
             found.extend(self.find_by_parent());
         }
         let orphans = self.orphans.read(&mut self.buffer).unwrap_or_default();
@@ -85,12 +86,21 @@ impl Watch {
 
     fn begin_process(&mut self, parent: i32, pid: i32, now_ns: u64) {
         let inherits = self.processes.get(&parent).filter(|process| !process.is_container);
-        match inherits.map(|process| process.stage) {
+        let stage = inherits.map(|process| process.stage).or_else(|| self.stage_when_many(parent));
+        match stage {
             Some(stage) => {
                 self.open_process(pid, stage, now_ns);
             }
             None => self.begin_stage(parent, pid, now_ns),
         }
+    }
+
+    /// After very many stages (a loop that runs for hours) new children count to the first of their shell.
+    fn stage_when_many(&self, parent: i32) -> Option<usize> {
+        let is_first = |stage: &Stage| stage.container == parent && stage.joined.is_none();
+        (self.stages.len() >= STAGES_EVER_MAX)
+            .then(|| self.stages.iter().position(is_first))
+            .flatten()
     }
 
     /// Begins a stage with its first process.

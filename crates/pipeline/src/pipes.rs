@@ -56,9 +56,39 @@ pub(crate) struct Pipes {
     pub(crate) list: Vec<Pipe>,
     by_id: BTreeMap<PipeId, usize>,
     outside: BTreeSet<PipeId>,
+    /// Places in the list whose pipe has ended and need not be remembered.
+    free: Vec<usize>,
 }
 
+/// Pipes remembered apart from each other.
+const PIPES_MAX: usize = 1024;
+
 impl Pipe {
+    fn new(id: PipeId, path: Option<PathBuf>, is_outside: bool) -> Self {
+        Self {
+            id,
+            path,
+            writers: BTreeSet::new(),
+            readers: BTreeSet::new(),
+            handles: Vec::new(),
+            is_outside,
+            initial_capacity: None,
+            capacity: None,
+            life_ns: 0.0,
+            writer_blocked_ns: 0.0,
+            reader_blocked_ns: 0.0,
+            window: Window::default(),
+            writer_waits: false,
+            reader_waits: false,
+        }
+    }
+
+    /// Nothing of it belongs into the record: the `echo | sed` of a loop's body.
+    fn is_forgettable(&self) -> bool {
+        let was_waited_for = self.writer_blocked_ns + self.reader_blocked_ns > 0.0;
+        !was_waited_for && !self.joins_stages() && !self.is_outside && self.path.is_none()
+    }
+
     /// Stages that hold `end` at this moment.
     pub(crate) fn holders(&self, end: End) -> BTreeSet<usize> {
         self.handles.iter().filter(|held| held.handle.end == end).map(|held| held.stage).collect()
@@ -114,23 +144,17 @@ impl Pipes {
         if let Some(index) = self.find(id) {
             return index;
         }
-        let index = self.list.len();
-        self.list.push(Pipe {
-            id,
-            path,
-            writers: BTreeSet::new(),
-            readers: BTreeSet::new(),
-            handles: Vec::new(),
-            is_outside: self.outside.contains(&id),
-            initial_capacity: None,
-            capacity: None,
-            life_ns: 0.0,
-            writer_blocked_ns: 0.0,
-            reader_blocked_ns: 0.0,
-            window: Window::default(),
-            writer_waits: false,
-            reader_waits: false,
-        });
+        let pipe = Pipe::new(id, path, self.outside.contains(&id));
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.list[index] = pipe;
+                index
+            }
+            None => {
+                self.list.push(pipe);
+                self.list.len() - 1
+            }
+        };
         self.by_id.insert(id, index);
         index
     }
@@ -146,7 +170,36 @@ impl Pipes {
     /// Lets go of the identities of pipes that nobody holds.
     pub(crate) fn retire(&mut self) {
         let list = &self.list;
-        self.by_id.retain(|_, index| !list[*index].handles.is_empty());
+        let mut ended = Vec::new();
+        self.by_id.retain(|_, index| {
+            let lives = !list[*index].handles.is_empty();
+            if !lives {
+                ended.push(*index);
+            }
+            lives
+        });
+        for index in ended {
+            if self.list[index].is_forgettable() || self.fold(index) {
+                self.free.push(index);
+            }
+        }
+    }
+
+    /// Adds a pipe that has ended to an earlier one between the same stages, when there are very many;
+    /// says whether it did.
+    fn fold(&mut self, index: usize) -> bool {
+        if self.list.len() < PIPES_MAX {
+            return false;
+        }
+        let (before, after) = self.list.split_at_mut(index);
+        let ended = &after[0];
+        let is_same =
+            |pipe: &&mut Pipe| pipe.writers == ended.writers && pipe.readers == ended.readers;
+        let Some(first) = before.iter_mut().find(is_same) else { return false };
+        first.life_ns += ended.life_ns;
+        first.writer_blocked_ns += ended.writer_blocked_ns;
+        first.reader_blocked_ns += ended.reader_blocked_ns;
+        true
     }
 
     /// Time passes for every pipe that is held.
@@ -175,5 +228,53 @@ impl Pipes {
         pipe.readers.insert(stage);
         pipe.reader_blocked_ns += ns;
         pipe.window.reader_blocked_ns += ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(pipes: &mut Pipes, index: usize, end: End, stage: usize) {
+        let handle = Handle { pid: 1, fd: 0, pipe: pipes.list[index].id, end };
+        pipes.list[index].handles.push(Held { handle, stage, is_for_use: true });
+    }
+
+    #[test]
+    fn the_pipes_of_a_loop_do_not_pile_up() {
+        let mut pipes = Pipes::default();
+        for turn in 0..10_000 {
+            pipes.forget_handles();
+            pipes.retire();
+            let index = pipes.learn(PipeId::anonymous(turn), None);
+            held(&mut pipes, index, End::Write, 1);
+        }
+        assert!(pipes.list.len() <= 2, "{}", pipes.list.len());
+    }
+
+    #[test]
+    fn a_pipe_between_stages_is_remembered_when_it_has_ended() {
+        let mut pipes = Pipes::default();
+        let index = pipes.learn(PipeId::anonymous(1), None);
+        pipes.writer_blocked(index, 1, 5.0);
+        pipes.reader_blocked(index, 2, 7.0);
+        pipes.retire();
+        assert_ne!(pipes.learn(PipeId::anonymous(1), None), index);
+        assert!(pipes.list[index].joins_stages());
+    }
+
+    #[test]
+    fn very_many_pipes_between_the_same_stages_become_one() {
+        let mut pipes = Pipes::default();
+        for turn in 0..5000 {
+            let index = pipes.learn(PipeId::anonymous(turn), None);
+            pipes.writer_blocked(index, 1, 1.0);
+            pipes.reader_blocked(index, 2, 1.0);
+            pipes.retire();
+        }
+        assert!(pipes.list.len() <= PIPES_MAX, "{}", pipes.list.len());
+        let total: f64 =
+            pipes.list.iter().take(PIPES_MAX - 1).map(|pipe| pipe.writer_blocked_ns).sum();
+        assert!((total - 5000.0).abs() < 1.5, "{total}");
     }
 }

@@ -165,18 +165,12 @@ impl Process {
         }
     }
 
-    /// Processes that its first `tasks` threads started; `None` when Linux does not list them.
-    pub(crate) fn read_children(
-        &self,
-        tasks: usize,
-        buffer: &mut [u8],
-        into: &mut Vec<i32>,
-    ) -> Option<()> {
+    /// Processes that its first `tasks` threads started, as far as Linux lists them.
+    pub(crate) fn read_children(&self, tasks: usize, buffer: &mut [u8], into: &mut Vec<i32>) {
         for task in self.tasks.iter().take(tasks) {
-            let text = task.children.read(buffer)?;
+            let text = task.children.read(buffer).unwrap_or_default();
             into.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
         }
-        Some(())
     }
 
     /// Reads bytes and calls.

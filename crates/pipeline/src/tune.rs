@@ -3,10 +3,10 @@
 //! A wider pipe helps when both its sides starve in turn: the writer blocked on it at one moment, its
 //! reader at another. When only one side waits, the other is the bottleneck and no size helps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fullbore_measure::Bytes;
-use fullbore_pipe::Limits;
+use fullbore_pipe::{Limits, PipeId};
 
 use crate::observe::Watch;
 use crate::pipes::{Pipe, Window};
@@ -86,7 +86,7 @@ pub(crate) struct Tuner {
     to_put_back: BTreeMap<usize, PutBack>,
     resting_until_ns: BTreeMap<usize, u64>,
     /// Pipes that have been given the fixed size, or refused it.
-    fixed: BTreeMap<usize, ()>,
+    fixed: BTreeSet<PipeId>,
     pub(crate) attempts: Vec<Attempt>,
 }
 
@@ -127,7 +127,7 @@ impl Tuner {
             trials: BTreeMap::new(),
             to_put_back: BTreeMap::new(),
             resting_until_ns: BTreeMap::new(),
-            fixed: BTreeMap::new(),
+            fixed: BTreeSet::new(),
             attempts: Vec::new(),
         }
     }
@@ -303,10 +303,10 @@ impl Tuner {
         for index in 0..watch.pipes.list.len() {
             let pipe = &watch.pipes.list[index];
             let Some(from) = pipe.capacity else { continue };
-            if self.fixed.contains_key(&index) || pipe.handles.is_empty() {
+            if self.fixed.contains(&pipe.id) || pipe.handles.is_empty() {
                 continue;
             }
-            self.fixed.insert(index, ());
+            self.fixed.insert(pipe.id);
             if from == wanted {
                 continue;
             }

@@ -40,7 +40,7 @@ pub(crate) fn bursty_producer(effort: Effort) -> Vec<Row> {
 pub(crate) fn pipelines_that_cannot_be_helped(effort: Effort) -> Vec<Row> {
     let lines = effort.pick(
         ["seq 1 1500000 | gzip -9 | wc -c", "for i in $(seq 1000); do /bin/true; done"],
-        ["seq 1 7000000 | gzip -9 | wc -c", "for i in $(seq 10000); do /bin/true; done"],
+        ["seq 1 16000000 | gzip -9 | wc -c", "for i in $(seq 10000); do /bin/true; done"],
     );
     let claims = ["CPU-bound stage", "10,000 short processes in a loop"];
     let row = |(claim, line): (&str, &str)| {

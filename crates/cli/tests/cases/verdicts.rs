@@ -113,9 +113,10 @@ impl Known {
             self.stages.is_empty() || self.stages.iter().any(|text| command.contains(text));
         let said =
             format!("{:?} of '{command}': {}; {}", first.kind, first.message, shares(record));
-        if first.kind == FindingKind::Bottleneck
-            && !(is_known_stage && self.kinds.contains(&FindingKind::Bottleneck))
-        {
+        // The right stage under another kind is a wrong verdict, but no wrong bottleneck.
+        let is_right_stage = is_known_stage
+            && (!self.stages.is_empty() || self.kinds.contains(&FindingKind::Bottleneck));
+        if first.kind == FindingKind::Bottleneck && !is_right_stage {
             return Judgement::WrongBottleneck(said);
         }
         if !is_known_stage || !self.kinds.contains(&first.kind) {

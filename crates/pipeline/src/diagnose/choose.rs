@@ -19,6 +19,11 @@ const IDLE_RIVAL: f64 = 0.8;
 /// Output below this share of the input is a summary, not what a stage waits to write.
 const SUMMARY_SHARE: f64 = 0.01;
 
+/// A wait for a device is what holds a stage back when it takes this share of its own time …
+const PREVAILING_WAIT: f64 = 0.4;
+/// … and about as long as it runs: asking a device costs CPU time, too.
+const NEARLY_RUNNING: f64 = 0.8;
+
 /// One direction is the stage's trade when it moves this many times the bytes of the other.
 const MOSTLY_ONE_WAY: f64 = 2.0;
 
@@ -84,9 +89,14 @@ pub(super) fn kind_of(flow: &Flow<'_>, top: usize) -> FindingKind {
         (true, true) if moves.mostly_writes => outward_ns += device_ns,
         _ => {}
     }
-    if inward_ns > half_ns && inward_ns >= outward_ns {
+    let prevails = |waiting_ns: f64| {
+        waiting_ns > half_ns
+            || (waiting_ns > PREVAILING_WAIT * stage.own_ns()
+                && waiting_ns > NEARLY_RUNNING * stage.running_ns)
+    };
+    if prevails(inward_ns) && inward_ns >= outward_ns {
         FindingKind::SourceBound
-    } else if outward_ns > half_ns {
+    } else if prevails(outward_ns) {
         FindingKind::SinkBound
     } else {
         FindingKind::Bottleneck

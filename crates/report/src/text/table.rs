@@ -145,7 +145,7 @@ fn columns(stages: &[&StageRecord]) -> Vec<Column> {
         columns
             .push(column("other", "", 1, &|stage| figures::percent(stage.blocked_other_percent)));
     }
-    let read = |stage: &StageRecord| figures::rate(stage.read_bytes, stage);
+    let read = |stage: &StageRecord| figures::rate(stage.read_bytes.map(without_libraries), stage);
     let written = |stage: &StageRecord| figures::rate(stage.written_bytes, stage);
     let unit = RateUnit::for_rates(
         stages.iter().flat_map(|stage| [read(stage), written(stage)]).flatten(),
@@ -160,6 +160,12 @@ fn columns(stages: &[&StageRecord]) -> Vec<Column> {
         }));
     }
     columns
+}
+
+/// A program that reads no input reads the heads of its libraries all the same: that is no rate.
+fn without_libraries(bytes: u64) -> u64 {
+    const LIBRARIES_BYTES: u64 = 16 << 10;
+    if bytes < LIBRARIES_BYTES { 0 } else { bytes }
 }
 
 fn left(text: &str, width: usize) -> String {
