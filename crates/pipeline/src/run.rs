@@ -60,6 +60,7 @@ pub fn run(
     let (sender, events) = take_over_signals(onlooker.interval().is_some())?;
     let started = start(command)?;
     wait_for_children(started.pid, sender)?;
+    look_on_time();
     let mut watch = Watch::begin(&started, command, host.cpus);
     if Root::system().stat(std::process::id().cast_signed()).is_none() {
         watch
@@ -248,6 +249,15 @@ impl Run {
         let signal = (status & 0x7f != 0).then_some(status & 0x7f);
         Finished { record, signal, was_refused: self.tuner.was_refused() }
     }
+}
+
+/// Takes the slack from our own timers. With it, Linux lets them go off together with others: looks
+/// then fall on the moment a sleeping stage wakes, and its sleep is not seen (a stage that slept 14 %
+/// in 0.3 ms pieces showed 9 %; `make bench CLAIMS=shares`). Call after the pipeline was started, which
+/// would inherit it.
+fn look_on_time() {
+    // Refused by nobody known; then the default of 50 µs stays.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
 /// Stops this process until someone continues it.

@@ -186,7 +186,8 @@ impl Tracer {
         let mut command = place.command(self.words[0]);
         command.args(&self.words[1..]);
         if self.words.ends_with(&["-c"]) {
-            command.arg(line);
+            // bpftrace does not choose between /bin/dd and /usr/bin/dd.
+            command.arg(line.replacen("dd ", "/usr/bin/dd ", 1));
         } else {
             command.args(line.split_whitespace());
         }
