@@ -227,6 +227,7 @@ impl Watch {
     /// Takes a stage apart when a pipe has joined two of its processes for some time.
     fn take_apart(&mut self, now_ns: u64) {
         let mut containers = BTreeSet::new();
+        let mut next_ns = u64::MAX;
         for pipe in &self.pipes.list {
             let Some((writer, reader)) = inner_pair(pipe) else { continue };
             let is_old = |pid: i32| {
@@ -236,8 +237,12 @@ impl Watch {
             };
             if is_old(writer) && is_old(reader) {
                 containers.extend(self.common_ancestor(writer, reader));
+            } else {
+                // Soon it may be.
+                next_ns = now_ns + INNER_PIPE_NS / 3;
             }
         }
+        self.next_topology_ns = self.next_topology_ns.min(next_ns);
         for pid in containers {
             self.make_container(pid, now_ns);
         }
