@@ -26,7 +26,7 @@ const FENCES: &[&str] = &[
     "pipe/src/inherited.rs", // closes descriptors that were inherited as bare numbers
     "pipe/src/pages.rs",
     "pipe/src/writer.rs",
-    "proc/src/pidfd.rs", // rustix has no safe form of ioctl(PIDFD_GET_INFO)
+    "pipe/src/pidfd.rs", // rustix has no safe form of ioctl(PIDFD_GET_INFO)
     "codec/src/kernel.rs",
     "codec/src/*avx*.rs",
 ];

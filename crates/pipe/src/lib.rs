@@ -2,6 +2,7 @@
 //!
 //! Flow: descriptor → [`PipeId`] · [`capacity()`] · [`set_capacity()`] · [`fill()`]; for pipes of other
 //! processes, [`lend()`] opens the descriptor for one closure and closes it at once.
+//! It is also the fence around what safe libraries do not offer: inherited descriptors and [`Pidfd`].
 //! This crate never keeps an end of a pipe it did not make and never polls one.
 //!
 //! ```
@@ -16,6 +17,7 @@ mod fill;
 mod foreign;
 mod identity;
 mod inherited;
+mod pidfd;
 
 pub use capacity::{Limits, Refused, capacity, set_capacity};
 pub use error::Error;
@@ -23,3 +25,4 @@ pub use fill::fill;
 pub use foreign::{End, Handle, lend};
 pub use identity::PipeId;
 pub use inherited::{hand_on_closed_descriptors, let_go_of_inherited, sigpipe_was_ignored};
+pub use pidfd::Pidfd;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use fullbore_measure::Bytes;
-use fullbore_pipe::{End, Handle, capacity, lend};
-use fullbore_proc::{Pidfd, Target};
+use fullbore_pipe::{End, Handle, Pidfd, capacity, lend};
+use fullbore_proc::Target;
 
 use crate::observe::Watch;
 use crate::pipes::{Held, Pipe};

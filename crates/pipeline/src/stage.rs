@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fullbore_proc::{Io, Pidfd};
+use fullbore_pipe::Pidfd;
+use fullbore_proc::Io;
 
 use crate::record::Cause;
 use crate::timeline::{Series, Spent};

@@ -9,12 +9,12 @@
 //! let me = std::process::id().cast_signed();
 //! assert!(root.stat(me).is_some_and(|stat| stat.threads >= 1));
 //! ```
+#![forbid(unsafe_code)]
 
 mod blocked;
 mod fds;
 mod host;
 mod io;
-mod pidfd;
 mod root;
 mod schedstat;
 mod stat;
@@ -25,7 +25,6 @@ pub use blocked::{Activity, PollEntry, Wait};
 pub use fds::{Fd, Target};
 pub use host::{PipeLimits, clock_ticks_per_second, host, pipe_limits};
 pub use io::Io;
-pub use pidfd::Pidfd;
 pub use root::{HotFile, Root};
 pub use schedstat::SchedStat;
 pub use stat::{Stat, State};
