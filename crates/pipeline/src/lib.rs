@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod correct;
 pub mod diagnose;
 mod discover;
 mod error;

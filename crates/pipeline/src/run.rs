@@ -252,9 +252,8 @@ impl Run {
 }
 
 /// Takes the slack from our own timers. With it, Linux lets them go off together with others: looks
-/// then fall on the moment a sleeping stage wakes, and its sleep is not seen (a stage that slept 14 %
-/// in 0.3 ms pieces showed 9 %; `make bench CLAIMS=shares`). Call after the pipeline was started, which
-/// would inherit it.
+/// then fall on the moment a sleeping stage wakes. What remains of that is corrected (`MetAwake`). Call
+/// after the pipeline was started, which would inherit it.
 fn look_on_time() {
     // Refused by nobody known; then the default of 50 µs stays.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));

@@ -40,7 +40,12 @@ impl Deviation {
 
     /// Distance in points of percent.
     pub(crate) fn points(&self) -> f64 {
-        (self.reported_percent - self.true_percent).abs()
+        self.signed_points().abs()
+    }
+
+    /// Points of percent that are reported too many.
+    pub(crate) fn signed_points(&self) -> f64 {
+        self.reported_percent - self.true_percent
     }
 }
 
