@@ -17,12 +17,15 @@ mod fill;
 mod foreign;
 mod identity;
 mod inherited;
+mod pages;
 mod pidfd;
+mod writer;
 
-pub use capacity::{Limits, Refused, capacity, set_capacity};
+pub use capacity::{Limits, Refused, capacity, grow, set_capacity};
 pub use error::Error;
 pub use fill::fill;
 pub use foreign::{End, Handle, lend};
 pub use identity::PipeId;
 pub use inherited::{hand_on_closed_descriptors, let_go_of_inherited, sigpipe_was_ignored};
 pub use pidfd::Pidfd;
+pub use writer::{Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};

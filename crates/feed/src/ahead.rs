@@ -1,0 +1,233 @@
+//! Blocks of the input: read when they are needed, or ahead by a thread of its own where that pays.
+
+use std::fs;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{Input, InputError};
+
+/// When a thread reads ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ahead {
+    /// Where a CPU is idle and reading takes a good part of the time.
+    #[default]
+    WherePays,
+    /// Never: one thread.
+    Never,
+    /// From the first block on.
+    Always,
+}
+
+/// A block of input; empty at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    memory: Vec<u8>,
+    len: usize,
+}
+
+impl Block {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.memory[..self.len]
+    }
+}
+
+/// The blocks of an input, one after the other.
+#[derive(Debug)]
+pub(crate) enum Blocks {
+    /// Read here.
+    Here { input: Input, block: Block, pays: Pays },
+    /// Read by a thread. One that is in the middle of a read when this is dropped ends with its input
+    /// or with the process: waiting for it could take for ever.
+    Ahead {
+        full: Receiver<Result<Block, InputError>>,
+        empty: SyncSender<Block>,
+        block: Block,
+        is_over: bool,
+    },
+}
+
+/// How much is read at once: half of the largest pipe of an unprivileged user, and within the L2 cache.
+const BLOCK_BYTES: usize = 512 << 10;
+/// The first block is smaller, so that little input needs little memory.
+const FIRST_BLOCK_BYTES: usize = 64 << 10;
+/// Blocks between the threads.
+const QUEUE: usize = 2;
+
+impl Blocks {
+    pub(crate) fn new(input: Input, ahead: Ahead) -> Self {
+        let blocks = Self::Here {
+            input,
+            block: Block { memory: vec![0; FIRST_BLOCK_BYTES], len: 0 },
+            pays: Pays { is_open: ahead == Ahead::WherePays, ..Pays::default() },
+        };
+        if ahead == Ahead::Always { blocks.go_ahead() } else { blocks }
+    }
+
+    /// Gets the next block ready; empty at the end. `before_waiting` is called when there is none yet.
+    pub(crate) fn advance<E: From<InputError>>(
+        &mut self,
+        before_waiting: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Self::Here { input, block, pays } => {
+                // A read that was cut short may have taken all there was.
+                if block.len < block.memory.len() && input.is_dry() {
+                    before_waiting()?;
+                }
+                let begin = Instant::now();
+                block.len = input.read(&mut block.memory)?;
+                pays.note(begin.elapsed(), block.len);
+                if block.len == block.memory.len() && block.len < BLOCK_BYTES {
+                    block.memory.resize(BLOCK_BYTES, 0);
+                }
+                Ok(())
+            }
+            Self::Ahead { full, empty, block, is_over } => {
+                if *is_over {
+                    return Ok(());
+                }
+                // The thread may have ended; then the memory is of no use.
+                let _ = empty.send(std::mem::take(block));
+                let next = match full.try_recv() {
+                    Err(TryRecvError::Empty) => {
+                        before_waiting()?;
+                        full.recv().ok()
+                    }
+                    next => next.ok(),
+                };
+                *block = next.transpose()?.unwrap_or_default();
+                *is_over = block.len == 0;
+                Ok(())
+            }
+        }
+    }
+
+    /// The block that `advance` got ready.
+    pub(crate) fn block(&self) -> &[u8] {
+        match self {
+            Self::Here { block, .. } | Self::Ahead { block, .. } => block.bytes(),
+        }
+    }
+
+    /// Starts the thread when it pays. Call between blocks.
+    pub(crate) fn reconsider(self) -> Self {
+        match &self {
+            Self::Here { pays, .. } if pays.is_worth_it() => self.go_ahead(),
+            _ => self,
+        }
+    }
+
+    fn go_ahead(self) -> Self {
+        let Self::Here { input, block, .. } = self else { return self };
+        let (full_sender, full) = sync_channel(QUEUE);
+        let (empty, empties) = sync_channel::<Block>(QUEUE + 2);
+        for _ in 0..=QUEUE {
+            // There is room for all of them.
+            let _ = empty.send(Block { memory: vec![0; BLOCK_BYTES], len: 0 });
+        }
+        // No thread to be had (EAGAIN) ends the program here as it would in any Rust program: only reached
+        // with a CPU idle, so that a limit of that kind is not expected.
+        thread::spawn(move || read_all(input, &empties, &full_sender));
+        Self::Ahead { full, empty, block, is_over: false }
+    }
+}
+
+fn read_all(
+    mut input: Input,
+    empties: &Receiver<Block>,
+    full: &SyncSender<Result<Block, InputError>>,
+) {
+    while let Ok(mut block) = empties.recv() {
+        block.memory.resize(BLOCK_BYTES, 0);
+        let read = input.read(&mut block.memory).map(|len| Block { len, ..block });
+        let is_last = read.as_ref().map_or(true, |block| block.len == 0);
+        if full.send(read).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// Whether reading ahead would pay.
+#[derive(Debug, Default)]
+pub(crate) struct Pays {
+    /// Still to be decided.
+    is_open: bool,
+    begin: Option<Instant>,
+    read: u64,
+    reading: Duration,
+    looks: u32,
+    idle_looks: u32,
+}
+
+/// Nothing is decided before this much was read …
+const DECIDE_BYTES: u64 = 16 << 20;
+/// … nor after this much: what has not paid by then is left alone.
+const GIVE_UP_BYTES: u64 = 256 << 20;
+
+impl Pays {
+    fn note(&mut self, took: Duration, count: usize) {
+        if !self.is_open {
+            return;
+        }
+        self.begin.get_or_insert_with(|| Instant::now() - took);
+        self.read += count as u64;
+        self.reading += took;
+        self.is_open = self.read < GIVE_UP_BYTES;
+        // A look costs 10 µs: a few for every mebibyte at most.
+        if self.read >= DECIDE_BYTES / 2 {
+            self.looks += 1;
+            self.idle_looks += u32::from(has_idle_cpu());
+        }
+    }
+
+    /// Reading takes a good part of the time, but not most of it (then the input is waited for), and a CPU was
+    /// idle in most looks.
+    fn is_worth_it(&self) -> bool {
+        let Some(begin) = self.begin else { return false };
+        if !self.is_open || self.read < DECIDE_BYTES {
+            return false;
+        }
+        let share = self.reading.as_secs_f64() / begin.elapsed().as_secs_f64();
+        (0.1..0.7).contains(&share) && 2 * self.idle_looks > self.looks
+    }
+}
+
+/// Whether fewer threads want a CPU than there are.
+///
+/// Source: proc_loadavg(5), fourth field: runnable entities, this one included.
+fn has_idle_cpu() -> bool {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let running =
+        text.split(' ').nth(3).and_then(|field| field.split('/').next()?.parse::<usize>().ok());
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    running.is_some_and(|running| running < cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(reading_ms: u64, total_ms: u64, idle_looks: u32) -> Pays {
+        Pays {
+            is_open: true,
+            begin: Instant::now().checked_sub(Duration::from_millis(total_ms)),
+            read: DECIDE_BYTES,
+            reading: Duration::from_millis(reading_ms),
+            looks: 10,
+            idle_looks,
+        }
+    }
+
+    #[test]
+    fn a_thread_pays_only_with_an_idle_cpu_and_reads_that_take_part_of_the_time() {
+        assert!(after(300, 1000, 9).is_worth_it());
+        assert!(!after(300, 1000, 2).is_worth_it(), "no CPU was idle");
+        assert!(!after(10, 1000, 9).is_worth_it(), "reading takes no time");
+        assert!(!after(950, 1000, 9).is_worth_it(), "the input is waited for");
+        assert!(
+            !Pays { read: 1 << 20, ..after(300, 1000, 9) }.is_worth_it(),
+            "too little was read"
+        );
+    }
+}

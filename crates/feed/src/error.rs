@@ -1,0 +1,58 @@
+//! What can end a stage early.
+
+use std::fmt;
+
+use fullbore_pipe::OutputError;
+
+use crate::InputError;
+
+/// A stage that did not come to the end of its input.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FeedError<E> {
+    /// The input could not be read.
+    Input(InputError),
+    /// The input is malformed; everything before it was written.
+    Codec(E),
+    /// The output could not be written.
+    Output(OutputError),
+}
+
+impl<E> FeedError<E> {
+    /// Whether the reader of the output left: then a stage ends as `cat` does, without a word.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.is_broken_pipe())
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for FeedError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(error) => error.fmt(f),
+            Self::Codec(error) => error.fmt(f),
+            Self::Output(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: std::error::Error + 'static> std::error::Error for FeedError<E> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Input(error) => error.source(),
+            Self::Codec(error) => error.source(),
+            Self::Output(error) => error.source(),
+        }
+    }
+}
+
+impl<E> From<InputError> for FeedError<E> {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
+    }
+}
+
+impl<E> From<OutputError> for FeedError<E> {
+    fn from(error: OutputError) -> Self {
+        Self::Output(error)
+    }
+}

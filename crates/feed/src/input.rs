@@ -1,0 +1,116 @@
+//! Where a stage reads from.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use fullbore_pipe::{fill, grow, is_pipe};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+/// A pipe, file, socket or terminal that is read in large blocks.
+#[derive(Debug)]
+pub struct Input {
+    fd: OwnedFd,
+    name: String,
+    read: u64,
+    may_grow: bool,
+}
+
+/// Input before a pipe is grown: a small one is over by then.
+const GROW_BYTES: u64 = 1 << 20;
+
+impl Input {
+    /// An input with the name that messages give it.
+    pub fn new(fd: impl Into<OwnedFd>, name: impl Into<String>) -> Self {
+        let fd = fd.into();
+        let may_grow = is_pipe(&fd);
+        Self { fd, name: name.into(), read: 0, may_grow }
+    }
+
+    /// Standard input.
+    ///
+    /// # Errors
+    /// When it is closed.
+    pub fn standard() -> Result<Self, InputError> {
+        let name = "standard input";
+        match io::stdin().as_fd().try_clone_to_owned() {
+            Ok(fd) => Ok(Self::new(fd, name)),
+            Err(source) => Err(InputError { name: name.to_owned(), read: 0, source }),
+        }
+    }
+
+    /// Bytes read so far.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.read
+    }
+
+    /// Reads what is there, at least one byte; 0 at the end. Waits where the descriptor does not.
+    ///
+    /// # Errors
+    /// What Linux says, with the name of the input and the bytes read before.
+    ///
+    /// Source: read(2).
+    pub fn read(&mut self, block: &mut [u8]) -> Result<usize, InputError> {
+        loop {
+            match rustix::io::read(&self.fd, &mut *block) {
+                Ok(count) => {
+                    self.read += count as u64;
+                    self.grow_late();
+                    return Ok(count);
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.wait()?,
+                Err(errno) => return Err(self.error(errno)),
+            }
+        }
+    }
+
+    /// Whether the next read would have to wait, as far as Linux can tell.
+    #[must_use]
+    pub fn is_dry(&self) -> bool {
+        fill(&self.fd).is_ok_and(|bytes| bytes.0 == 0)
+    }
+
+    fn grow_late(&mut self) {
+        if self.may_grow && self.read >= GROW_BYTES {
+            self.may_grow = false;
+            grow(&self.fd);
+        }
+    }
+
+    fn wait(&self) -> Result<(), InputError> {
+        loop {
+            match poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], None) {
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.error(errno)),
+            }
+        }
+    }
+
+    fn error(&self, errno: Errno) -> InputError {
+        InputError { name: self.name.clone(), read: self.read, source: errno.into() }
+    }
+}
+
+/// Input that failed.
+#[derive(Debug)]
+pub struct InputError {
+    name: String,
+    read: u64,
+    source: io::Error,
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "reading: {}: {} (after {} bytes)", self.name, self.source, self.read)
+    }
+}
+
+impl std::error::Error for InputError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}

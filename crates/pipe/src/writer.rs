@@ -1,0 +1,335 @@
+//! Output of a stage, by the fastest way that is safe under every reader.
+#![allow(unsafe_code)]
+
+mod cursor;
+mod options;
+mod probe;
+mod ring;
+mod target;
+
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use rustix::io::Errno;
+
+use crate::grow;
+use crate::pages::{HUGE_BYTES, PAGE_BYTES};
+use cursor::Cursor;
+pub use options::{Options, Strategy};
+pub use probe::{Probe, probe};
+use ring::{Renewal, Ring};
+use target::write_some;
+pub use target::{OutputError, is_pipe};
+
+/// Writes to a pipe without copying where that is safe and pays, and by write(2) everywhere else.
+///
+/// Ask for [`room`](Self::room), fill it, [`commit`](Self::commit) it; or use it as any [`Write`]. What was
+/// committed goes out in chunks: call [`flush`](Self::flush) at the end, nothing is written on drop.
+///
+/// The first mebibyte goes by write(2): a stage with little to say starts without a ring, a probe or a
+/// change to the pipe. Then a pipe is grown to 1 MiB where that is allowed, and stays so.
+///
+/// ```
+/// use std::io::{Read, Write};
+/// let (mut reader, pipe) = std::io::pipe()?;
+/// let mut writer = fullbore_pipe::PipeWriter::new(pipe, fullbore_pipe::Options::default());
+/// writer.room(5)?[..5].copy_from_slice(b"hello");
+/// writer.commit(5)?;
+/// writer.flush()?;
+/// drop(writer);
+/// let mut text = String::new();
+/// reader.read_to_string(&mut text)?;
+/// assert_eq!(text, "hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct PipeWriter<F: AsFd> {
+    out: F,
+    options: Options,
+    memory: Memory,
+    cursor: Cursor,
+    written: u64,
+    /// Whether a faster way may still be found.
+    may_rise: bool,
+}
+
+/// Where the bytes wait, and how they go out.
+#[derive(Debug)]
+enum Memory {
+    /// By write(2), which copies.
+    Copied(Vec<u8>),
+    /// By vmsplice(2), which does not.
+    Lent(Ring),
+}
+
+/// Less than this waiting at a flush is copied: vmsplice takes a slot of the pipe for each page begun.
+const SMALL_BYTES: usize = 32 << 10;
+/// Output before a faster way is looked for.
+const RISE_BYTES: u64 = 1 << 20;
+/// Block for write(2) at first: twice what may be asked for, so that every write but the last fills a new pipe.
+const FIRST_BLOCK_BYTES: usize = 2 * MOST_ROOM_BYTES;
+const MOST_ROOM_BYTES: usize = 64 << 10;
+
+impl<F: AsFd> PipeWriter<F> {
+    /// A writer to `out`, which may be anything that can be written to.
+    pub fn new(out: F, options: Options) -> Self {
+        let may_rise = options.strategy != Some(Strategy::Copy) && is_pipe(&out);
+        let mut writer = Self {
+            out,
+            options,
+            memory: Memory::Copied(vec![0; FIRST_BLOCK_BYTES]),
+            cursor: Cursor::new(FIRST_BLOCK_BYTES),
+            written: 0,
+            may_rise,
+        };
+        if writer.options.strategy.is_some() {
+            writer.rise();
+        }
+        writer
+    }
+
+    /// The known fast and unsafe way, for comparison: two halves of a buffer in turn, never renewed.
+    ///
+    /// # Safety
+    /// The reader must copy what it reads before it frees room in the pipe (read(2) does; splice(2), tee(2)
+    /// and everything built on them do not), and the pipe's capacity must stay as it is. Otherwise the reader
+    /// gets bytes of a later chunk.
+    ///
+    /// # Errors
+    /// When `out` is no pipe, or memory is short.
+    pub unsafe fn double_buffer(out: F) -> io::Result<Self> {
+        grow(&out);
+        let capacity = crate::capacity(&out).map_err(io::Error::other)?;
+        let chunk = usize::try_from(capacity.0).map_err(io::Error::other)?;
+        let ring = Ring::map(2 * chunk, Renewal::Never)?;
+        let options = Options { chunk: capacity, ..Options::default() };
+        let cursor = Cursor::new(2 * chunk);
+        Ok(Self { out, options, memory: Memory::Lent(ring), cursor, written: 0, may_rise: false })
+    }
+
+    /// The way in use; it can still change before the second mebibyte.
+    pub fn strategy(&self) -> Strategy {
+        match &self.memory {
+            Memory::Copied(_) => Strategy::Copy,
+            Memory::Lent(ring) => ring.strategy(),
+        }
+    }
+
+    /// Bytes that Linux has taken so far.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Most bytes that [`room`](Self::room) can be asked for at once.
+    pub fn most_room(&self) -> usize {
+        MOST_ROOM_BYTES
+    }
+
+    /// At least `wanted` bytes to be filled from the front. What they hold before is undefined.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush): room may have to be made.
+    ///
+    /// # Panics
+    /// When more than [`most_room`](Self::most_room) is wanted.
+    pub fn room(&mut self, wanted: usize) -> Result<&mut [u8], OutputError> {
+        assert!(wanted <= self.most_room(), "{wanted} bytes of room wanted");
+        let range = match self.cursor.room(wanted.max(1)) {
+            Some(range) => range,
+            None => {
+                self.send(0)?;
+                self.begin_again()?;
+                let all = self.cursor.room(wanted).unwrap_or(0..0);
+                debug_assert!(all.len() >= wanted);
+                all
+            }
+        };
+        // Not beyond the chunk: what is out early is read early, while it is in the cache.
+        let chunk_end = self.cursor.pending().start + self.chunk();
+        let end = range.end.min(chunk_end.max(range.start + wanted.max(1)));
+        Ok(match &mut self.memory {
+            Memory::Copied(block) => &mut block[range.start..end],
+            Memory::Lent(ring) => ring.pages().bytes(range.start..end),
+        })
+    }
+
+    /// Takes over `count` bytes that were filled into the front of the last [`room`](Self::room).
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush): a chunk that is complete goes out.
+    ///
+    /// # Panics
+    /// When `count` is more than there was room for.
+    pub fn commit(&mut self, count: usize) -> Result<(), OutputError> {
+        self.cursor.fill(count);
+        let pending = self.cursor.pending();
+        if pending.len() < self.chunk() {
+            return Ok(());
+        }
+        match &self.memory {
+            Memory::Copied(_) => self.flush_all(),
+            // A page that is not full yet stays.
+            Memory::Lent(_) => self.send(pending.end % PAGE_BYTES),
+        }
+    }
+
+    fn chunk(&self) -> usize {
+        match &self.memory {
+            Memory::Copied(block) => block.len(),
+            Memory::Lent(_) => usize::try_from(self.options.chunk.0).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Writes everything out.
+    ///
+    /// # Errors
+    /// What Linux says, with the name of the output and the bytes written: the reader left (EPIPE), the disk is full
+    /// (ENOSPC), and so on.
+    pub fn flush_all(&mut self) -> Result<(), OutputError> {
+        let pending = self.cursor.pending();
+        match &mut self.memory {
+            Memory::Lent(_) if pending.len() >= SMALL_BYTES => {
+                self.send(0)?;
+                self.cursor.align(PAGE_BYTES);
+                Ok(())
+            }
+            Memory::Lent(_) => self.copy_out(),
+            Memory::Copied(_) => {
+                self.send(0)?;
+                self.begin_again()
+            }
+        }
+    }
+
+    /// Writes what waits by write(2), so that its room is free again.
+    fn copy_out(&mut self) -> Result<(), OutputError> {
+        let mut pending = self.cursor.pending();
+        while !pending.is_empty() {
+            let bytes = match &mut self.memory {
+                Memory::Copied(block) => &block[pending.clone()],
+                Memory::Lent(ring) => &*ring.pages().bytes(pending.clone()),
+            };
+            let count = write_some(&self.out, bytes).map_err(|e| self.error(e))?;
+            self.written += count as u64;
+            pending.start += count;
+        }
+        self.cursor.take_back();
+        Ok(())
+    }
+
+    /// Lets everything go out but the last `keep` bytes.
+    fn send(&mut self, keep: usize) -> Result<(), OutputError> {
+        loop {
+            let pending = self.cursor.pending();
+            let range = pending.start..pending.end - keep;
+            if range.is_empty() {
+                return Ok(());
+            }
+            let gone = match &mut self.memory {
+                Memory::Copied(block) => write_some(&self.out, &block[range]),
+                // SAFETY: the cursor gives these bytes out again only after `begin_again`, which renews the pages
+                // (or `double_buffer` was called, whose caller answers for it).
+                Memory::Lent(ring) => unsafe { ring.pages().lend(self.out.as_fd(), range) },
+            };
+            match gone {
+                Ok(count) => {
+                    self.cursor.send(count);
+                    self.written += count as u64;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => target::wait_for_room(&self.out).map_err(|e| self.error(e))?,
+                Err(errno) => return self.fall_back(errno),
+            }
+        }
+    }
+
+    /// vmsplice is refused, by a filter or for want of memory: what waits is copied, and so is all that follows.
+    fn fall_back(&mut self, errno: Errno) -> Result<(), OutputError> {
+        let is_refusal = matches!(
+            errno,
+            Errno::PERM
+                | Errno::NOSYS
+                | Errno::OPNOTSUPP
+                | Errno::INVAL
+                | Errno::NOMEM
+                | Errno::FAULT
+        );
+        if !is_refusal || matches!(self.memory, Memory::Copied(_)) {
+            return Err(self.error(errno));
+        }
+        self.copy_out()?;
+        self.copy_from_now_on();
+        Ok(())
+    }
+
+    fn copy_from_now_on(&mut self) {
+        debug_assert!(self.cursor.pending().is_empty());
+        let len = self.chunk().max(FIRST_BLOCK_BYTES);
+        self.memory = Memory::Copied(vec![0; len]);
+        self.cursor = Cursor::new(len);
+        self.may_rise = false;
+    }
+
+    /// The memory is through: makes it safe to write to again.
+    fn begin_again(&mut self) -> Result<(), OutputError> {
+        debug_assert!(self.cursor.pending().is_empty());
+        if self.may_rise && self.written >= RISE_BYTES {
+            self.rise();
+            return Ok(());
+        }
+        if let Memory::Lent(ring) = &mut self.memory
+            && let Err(error) = ring.renew()
+        {
+            if error.kind() != io::ErrorKind::OutOfMemory {
+                return Err(self.error(Errno::from_io_error(&error).unwrap_or(Errno::IO)));
+            }
+            self.copy_from_now_on();
+        }
+        self.cursor.wrap();
+        Ok(())
+    }
+
+    /// Finds the fastest way that is safe here, and changes to it.
+    fn rise(&mut self) {
+        self.may_rise = false;
+        if is_pipe(&self.out) {
+            grow(&self.out);
+        }
+        let wanted = self.options.strategy;
+        let renewal = match (wanted, probe()) {
+            (Some(Strategy::Copy), _) | (_, Probe::Copy { .. }) => None,
+            _ if !is_pipe(&self.out) => None,
+            (Some(Strategy::Fresh), _) | (_, Probe::Fresh { .. }) => Some(Renewal::Remap),
+            (_, Probe::Ring) => Some(Renewal::Share),
+        };
+        let len = match &renewal {
+            Some(Renewal::Share) => usize::try_from(self.options.ring.0).unwrap_or(usize::MAX),
+            _ => HUGE_BYTES,
+        };
+        let len = len.next_multiple_of(HUGE_BYTES).max(HUGE_BYTES);
+        match renewal.and_then(|renewal| Ring::map(len, renewal).ok()) {
+            Some(ring) => (self.memory, self.cursor) = (Memory::Lent(ring), Cursor::new(len)),
+            None => {
+                let len = usize::try_from(self.options.block.0).unwrap_or(usize::MAX);
+                (self.memory, self.cursor) = (Memory::Copied(vec![0; len]), Cursor::new(len));
+            }
+        }
+    }
+
+    fn error(&self, errno: Errno) -> OutputError {
+        OutputError::new(&self.out, self.written, errno.into())
+    }
+}
+
+impl<F: AsFd> Write for PipeWriter<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = bytes.len().min(self.most_room());
+        self.room(count)?[..count].copy_from_slice(&bytes[..count]);
+        self.commit(count)?;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(self.flush_all()?)
+    }
+}

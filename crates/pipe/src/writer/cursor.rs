@@ -1,0 +1,126 @@
+//! Where in a ring of memory the next bytes go: bookkeeping without memory.
+
+use std::ops::Range;
+
+/// A place in a ring of `len` bytes: bytes up to `sent` went out, those up to `filled` wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    len: usize,
+    sent: usize,
+    filled: usize,
+}
+
+impl Cursor {
+    /// A ring of `len` bytes, empty.
+    pub(crate) fn new(len: usize) -> Self {
+        Self { len, sent: 0, filled: 0 }
+    }
+
+    /// Where the next bytes may be filled in, when there is room for `wanted` before the end.
+    pub(crate) fn room(&self, wanted: usize) -> Option<Range<usize>> {
+        (self.len - self.filled >= wanted).then_some(self.filled..self.len)
+    }
+
+    /// What waits to go out.
+    pub(crate) fn pending(&self) -> Range<usize> {
+        self.sent..self.filled
+    }
+
+    /// `count` more bytes were filled in.
+    ///
+    /// # Panics
+    /// When that is more than there was room for.
+    pub(crate) fn fill(&mut self, count: usize) {
+        assert!(
+            count <= self.len - self.filled,
+            "{count} bytes filled in, room for {}",
+            self.len - self.filled
+        );
+        self.filled += count;
+    }
+
+    /// `count` of the waiting bytes went out, and someone may hold their pages.
+    pub(crate) fn send(&mut self, count: usize) {
+        assert!(count <= self.filled - self.sent, "{count} bytes sent of {:?}", self.pending());
+        self.sent += count;
+    }
+
+    /// All that waited went out by a copy: its room is free again.
+    pub(crate) fn take_back(&mut self) {
+        self.filled = self.sent;
+    }
+
+    /// Goes on at the next multiple of `page`: pages are handed on whole, or slots of the pipe are wasted.
+    pub(crate) fn align(&mut self, page: usize) {
+        debug_assert!(self.pending().is_empty(), "waiting bytes would be skipped");
+        self.filled = self.filled.next_multiple_of(page).min(self.len);
+        self.sent = self.filled;
+    }
+
+    /// Begins again at the front.
+    pub(crate) fn wrap(&mut self) {
+        debug_assert!(self.pending().is_empty(), "waiting bytes would be lost");
+        (self.sent, self.filled) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Fill(usize),
+        Send(usize),
+        TakeBack,
+        Align,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (0_usize..300).prop_map(Step::Fill),
+            (0_usize..300).prop_map(Step::Send),
+            Just(Step::TakeBack),
+            Just(Step::Align),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// The promise the zero-copy ways rest on: a byte that was sent by page is never given out to be
+        /// filled again before the ring begins anew.
+        #[test]
+        fn bytes_that_went_out_are_not_given_out_again(steps in prop::collection::vec(step(), 0..80)) {
+            let mut cursor = Cursor::new(1024);
+            let mut sent = vec![false; 1024];
+            for step in steps {
+                match step {
+                    Step::Fill(count) => match cursor.room(count) {
+                        Some(range) => {
+                            prop_assert!(range.len() >= count);
+                            prop_assert!(sent[range.clone()].iter().all(|sent| !sent), "{range:?}");
+                            cursor.fill(count);
+                        }
+                        None => {
+                            let rest = cursor.pending();
+                            cursor.send(rest.len());
+                            cursor.wrap();
+                            sent.fill(false);
+                        }
+                    },
+                    Step::Send(count) => {
+                        let pending = cursor.pending();
+                        let count = count.min(pending.len());
+                        sent[pending.start..pending.start + count].fill(true);
+                        cursor.send(count);
+                    }
+                    Step::TakeBack => cursor.take_back(),
+                    Step::Align => if cursor.pending().is_empty() { cursor.align(64) },
+                }
+                prop_assert!(cursor.pending().end <= 1024);
+            }
+        }
+    }
+}

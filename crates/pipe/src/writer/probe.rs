@@ -1,0 +1,130 @@
+//! What this kernel lets a stage do with its pages, tried out rather than believed.
+
+use std::fmt;
+use std::io::Read;
+use std::os::fd::AsFd;
+
+use rustix::pipe::{SpliceFlags, splice};
+
+use crate::pages::{HUGE_BYTES, PAGE_BYTES, Pages, minor_faults};
+
+/// The fastest safe way to write into a pipe here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Probe {
+    /// Pages can be lent, and those that someone holds are copied before they are written to again.
+    Ring,
+    /// Pages can be lent, but only once.
+    Fresh {
+        /// Why not more often.
+        reason: String,
+    },
+    /// Everything is copied.
+    Copy {
+        /// Why nothing can be lent.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Probe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ring => write!(f, "ring"),
+            Self::Fresh { reason } => write!(f, "fresh ({reason})"),
+            Self::Copy { reason } => write!(f, "copy ({reason})"),
+        }
+    }
+}
+
+/// Finds out which way is safe and fast here: lends pages to a pipe, moves them on to another, makes them
+/// copy-on-write, writes over them, and looks what comes out of the pipe. Takes about half a millisecond.
+#[must_use]
+pub fn probe() -> Probe {
+    let copy =
+        |what: &str, error: &dyn fmt::Display| Probe::Copy { reason: format!("{what}: {error}") };
+    let mut pages = match Pages::map(HUGE_BYTES) {
+        Ok(pages) => pages,
+        Err(error) => return copy("no memory", &error),
+    };
+    if !is_huge(&mut pages) {
+        let reason = "no huge pages: see /sys/kernel/mm/transparent_hugepage/enabled".to_owned();
+        return Probe::Copy { reason };
+    }
+    match lend_and_overwrite(&mut pages, Pages::share) {
+        Ok(Seen::Unchanged) => Probe::Ring,
+        Ok(Seen::Changed) => {
+            Probe::Fresh { reason: "this kernel does not copy pages that a pipe holds".to_owned() }
+        }
+        Err(Obstacle::Fork(error)) => Probe::Fresh { reason: format!("no child process: {error}") },
+        Err(Obstacle::Lend(error)) => copy("vmsplice", &error),
+        Err(Obstacle::Other(error)) => copy("pipes", &error),
+    }
+}
+
+/// What a reader found in pages that were written over after they had been lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// What was lent.
+    Unchanged,
+    /// What was written afterwards.
+    Changed,
+}
+
+#[derive(Debug)]
+enum Obstacle {
+    Lend(std::io::Error),
+    Fork(std::io::Error),
+    Other(std::io::Error),
+}
+
+/// Touching 2 MiB costs one page fault when it is one page, and 512 otherwise.
+fn is_huge(pages: &mut Pages) -> bool {
+    let before = minor_faults();
+    for page in pages.bytes(0..HUGE_BYTES).chunks_exact_mut(PAGE_BYTES) {
+        page[0] = 1;
+    }
+    minor_faults() - before < 256
+}
+
+/// Lends two pages, moves them to a second pipe as a relay would, writes over them, and reads them.
+fn lend_and_overwrite(
+    pages: &mut Pages,
+    make_safe: impl Fn(&mut Pages) -> std::io::Result<()>,
+) -> Result<Seen, Obstacle> {
+    const LENT: usize = 2 * PAGE_BYTES;
+    let (near_end, near) = std::io::pipe().map_err(Obstacle::Other)?;
+    let (mut far_end, far) = std::io::pipe().map_err(Obstacle::Other)?;
+    pages.bytes(0..LENT).fill(b'a');
+    let lent = pages.lend_for_probe(near.as_fd(), 0..LENT).map_err(|e| Obstacle::Lend(e.into()))?;
+    let moved = splice(&near_end, None, &far, None, lent, SpliceFlags::NONBLOCK)
+        .map_err(|e| Obstacle::Other(e.into()))?;
+    make_safe(pages).map_err(Obstacle::Fork)?;
+    pages.bytes(0..LENT).fill(b'b');
+    let mut seen = vec![0; moved];
+    far_end.read_exact(&mut seen).map_err(Obstacle::Other)?;
+    Ok(if moved > 0 && seen.iter().all(|byte| *byte == b'a') {
+        Seen::Unchanged
+    } else {
+        Seen::Changed
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_probe_tells_pages_that_are_copied_from_pages_that_are_not() {
+        let mut pages = Pages::map(HUGE_BYTES).unwrap();
+        assert_eq!(lend_and_overwrite(&mut pages, |_| Ok(())).unwrap(), Seen::Changed);
+        let mut pages = Pages::map(HUGE_BYTES).unwrap();
+        assert_eq!(lend_and_overwrite(&mut pages, Pages::share).unwrap(), Seen::Unchanged);
+    }
+
+    #[test]
+    fn a_refused_child_leaves_the_fresh_way() {
+        let mut pages = Pages::map(HUGE_BYTES).unwrap();
+        let refused = |_: &mut Pages| Err(std::io::ErrorKind::WouldBlock.into());
+        assert!(matches!(lend_and_overwrite(&mut pages, refused), Err(Obstacle::Fork(_))));
+    }
+}

@@ -1,0 +1,69 @@
+//! Every byte arrives as it was written, whatever the reader does with the pages.
+
+mod readers;
+mod sequence;
+
+use std::thread;
+
+use fullbore_pipe::{Options, PipeWriter, Strategy};
+
+use readers::{ALL, Reader};
+use sequence::Checked;
+
+const LEN: u64 = 320 << 20;
+
+/// What arrives when `write` fills the pipe.
+fn arrival(reader: Reader, write: impl FnOnce(std::io::PipeWriter)) -> Checked {
+    let (out, into) = std::io::pipe().unwrap();
+    let checking = thread::spawn(move || reader.run(out));
+    write(into);
+    checking.join().unwrap()
+}
+
+fn by(strategy: Strategy, reader: Reader) -> Checked {
+    arrival(reader, |into| {
+        let mut writer = PipeWriter::new(into, Options::default().strategy(strategy));
+        sequence::write(&mut writer, LEN).unwrap();
+        assert_eq!(writer.strategy(), strategy);
+        assert_eq!(writer.written(), LEN);
+    })
+}
+
+#[test]
+fn every_safe_way_is_right_under_every_reader() {
+    for strategy in [Strategy::Copy, Strategy::Fresh, Strategy::Ring] {
+        for reader in ALL {
+            let arrived = by(strategy, reader);
+            assert_eq!(
+                (arrived.bytes, arrived.wrong),
+                (LEN, 0),
+                "{strategy}, {reader:?}: {arrived:?}"
+            );
+        }
+    }
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn the_unsafe_way_is_caught_or_this_test_proves_nothing() {
+    let arrived = arrival(Reader::Queue, |into| {
+        // SAFETY: it is not safe under this reader; that is what is to be seen.
+        let mut writer = unsafe { PipeWriter::double_buffer(into) }.unwrap();
+        sequence::write(&mut writer, LEN).unwrap();
+    });
+    assert_eq!(arrived.bytes, LEN);
+    assert!(arrived.wrong > LEN / 10, "{arrived:?}");
+}
+
+#[test]
+fn the_default_begins_with_copies_and_goes_on_with_the_ring() {
+    let (mut out, into) = std::io::pipe().unwrap();
+    let reading = thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()).unwrap());
+    let mut writer = PipeWriter::new(into, Options::default());
+    sequence::write(&mut writer, 1 << 19).unwrap();
+    assert_eq!(writer.strategy(), Strategy::Copy);
+    sequence::write(&mut writer, 4 << 20).unwrap();
+    assert_eq!(writer.strategy(), Strategy::Ring);
+    drop(writer);
+    assert_eq!(reading.join().unwrap(), (1 << 19) + (4 << 20));
+}
