@@ -1,5 +1,7 @@
 //! A stream whose every byte is known, written in a chosen way, and readers that check or discard it.
 //!
+//! `FULLBORE_SEQUENCE_SAYS=1` makes the writer say by which way the last bytes went.
+//!
 //! `fullbore-sequence write STRATEGY BYTES [RING [CHUNK]] | fullbore-sequence check|discard|splice`
 #![allow(clippy::print_stderr, reason = "a program of the tests reports its own failures")]
 
@@ -59,6 +61,9 @@ fn write(strategy: &str, len: Bytes, rest: &[&str]) -> Result<()> {
         }
     };
     sequence::write(&mut writer, len.0 & !7)?;
+    if std::env::var_os("FULLBORE_SEQUENCE_SAYS").is_some() {
+        eprintln!("{}", writer.strategy());
+    }
     Ok(())
 }
 

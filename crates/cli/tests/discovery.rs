@@ -2,7 +2,7 @@
 
 use fullbore_pipeline::record::RunRecord;
 
-use crate::sandbox::{Sandbox, pipe_between, stage};
+use crate::sandbox::{Sandbox, pipe_between, stage, with_fixture};
 
 /// A producer that lives about half a second and mostly sleeps.
 const SLOW: &str = "{stage} --name slow --no-read --seconds 0.5 --sleep-us 2000";
@@ -196,9 +196,9 @@ fn two_hundred_stages_are_two_hundred_stages() {
 #[test]
 fn a_command_without_a_shell_is_one_stage() {
     let place = Sandbox::new();
-    let fixture = crate::sandbox::fixture().to_str().unwrap();
+    let fixture = with_fixture("{stage}");
     let report = place.path("report.json");
-    let words = ["run", "-q", "--report", report.to_str().unwrap(), "--", fixture];
+    let words = ["run", "-q", "--report", report.to_str().unwrap(), "--", &fixture];
     let mut command = place.fullbore(&words);
     command.args(["--no-read", "--no-write", "--seconds", "0.3", "--sleep-us", "1000"]);
     let record = place.record_of(command);

@@ -28,3 +28,4 @@ mod shares;
 mod signals;
 mod transparency;
 mod verdicts;
+mod zero_copy;

@@ -145,28 +145,30 @@ pub(crate) fn fullbore() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_fullbore")), PathBuf::from)
 }
 
-/// The stage of known behaviour, built once for each run of the tests.
-pub(crate) fn fixture() -> &'static Path {
-    static FIXTURE: OnceLock<PathBuf> = OnceLock::new();
-    FIXTURE.get_or_init(|| {
+/// The programs of known behaviour, built once for each run of the tests.
+fn example(name: &str) -> PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
         let profile_dir = Path::new(env!("CARGO_BIN_EXE_fullbore")).parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "fullbore", "--example", "fullbore-fixture"]);
+        build.args(["build", "--quiet", "--package", "fullbore", "--examples"]);
         if profile_dir.ends_with("release") {
             build.arg("--release");
         }
-        assert!(build.status().unwrap().success(), "the fixture does not build");
-        profile_dir.join("examples/fullbore-fixture")
-    })
+        assert!(build.status().unwrap().success(), "the programs of the tests do not build");
+        profile_dir.join("examples")
+    });
+    folder.join(name)
 }
 
-/// The line with `{stage}` replaced by the path of the fixture.
+/// The line with `{stage}` replaced by the path of the fixture, `{sequence}` by that of the known stream, and
+/// `{fullbore}` by that of the program.
 pub(crate) fn with_fixture(line: &str) -> String {
-    if line.contains("{stage}") {
-        line.replace("{stage}", fixture().to_str().unwrap())
-    } else {
-        line.to_owned()
-    }
+    let programs = [("{stage}", "fullbore-fixture"), ("{sequence}", "fullbore-sequence")];
+    let line = line.replace("{fullbore}", fullbore().to_str().unwrap());
+    programs.iter().fold(line, |line, (mark, name)| {
+        if line.contains(mark) { line.replace(mark, example(name).to_str().unwrap()) } else { line }
+    })
 }
 
 /// Runs to the end, or kills the whole group and fails.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use fullbore_measure::Summary;
 
-use crate::sandbox::{Sandbox, fixture, fullbore, with_fixture};
+use crate::sandbox::{Sandbox, fullbore, with_fixture};
 
 /// Times of two commands, run in turn.
 #[derive(Debug, Default)]
@@ -90,5 +90,5 @@ pub(crate) fn seconds_of(mut command: Command) -> f64 {
 
 /// The line as a person would type it, with the fixture as `stage`.
 pub(crate) fn readable(line: &str) -> String {
-    line.replace(fixture().to_str().unwrap(), "stage").replace("{stage}", "stage")
+    line.replace(&with_fixture("{stage}"), "stage").replace("{stage}", "stage")
 }
