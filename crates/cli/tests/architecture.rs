@@ -28,7 +28,8 @@ const FENCES: &[&str] = &[
     "pipe/src/writer.rs",
     "pipe/tests/integrity/main.rs", // shows the unsafe way failing
     "cli/examples/sequence.rs",     // the same, for the benchmark
-    "pipe/src/pidfd.rs",            // rustix has no safe form of ioctl(PIDFD_GET_INFO)
+    "cli/benches/claims/zero_copy.rs",
+    "pipe/src/pidfd.rs", // rustix has no safe form of ioctl(PIDFD_GET_INFO)
     "codec/src/kernel.rs",
     "codec/src/*avx*.rs",
 ];

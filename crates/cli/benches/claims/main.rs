@@ -1,7 +1,7 @@
-//! Measures every claim of the project on this machine and writes the table in docs/claims.md.
+//! Measures every claim of the project on this machine and writes the tables in docs/.
 //!
 //! `make bench` runs all of it (about half an hour on two CPUs);
-//! `cargo bench -p fullbore --bench claims -- [--quick] [--out FILE] [NAME…]` runs the rows with these names.
+//! `cargo bench -p fullbore --bench claims -- [--quick] [--out FILE] [NAME…]` runs the tables or rows with these names.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -21,13 +21,20 @@ mod processes;
 #[path = "../../tests/sandbox.rs"]
 mod sandbox;
 
+#[allow(dead_code, reason = "shared with the tests, which use all of it")]
+#[path = "../../../pipe/tests/integrity/readers.rs"]
+mod readers;
+#[path = "../../../pipe/tests/integrity/sequence.rs"]
+mod sequence;
+
 mod accuracy;
 mod observer;
 mod pairs;
 mod speed;
 mod table;
+mod zero_copy;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use table::Row;
@@ -54,8 +61,23 @@ impl Effort {
 /// Measures one claim or several that belong together.
 type Measurement = fn(Effort) -> Vec<Row>;
 
-/// The rows of the table by name, in the order of the table.
-const MEASUREMENTS: &[(&str, Measurement)] = &[
+/// A table of the documentation, with its rows by name, in their order.
+struct Document {
+    name: &'static str,
+    /// From the root of the project.
+    path: &'static str,
+    rows: &'static [(&'static str, Measurement)],
+}
+
+const DOCUMENTS: &[Document] = &[
+    Document { name: "run", path: "docs/claims.md", rows: RUN },
+    Document { name: "zero-copy", path: "docs/zero-copy.md", rows: ZERO_COPY },
+];
+
+const ZERO_COPY: &[(&str, Measurement)] =
+    &[("integrity", zero_copy::integrity), ("ring", zero_copy::ring)];
+
+const RUN: &[(&str, Measurement)] = &[
     ("transparency", accuracy::transparency),
     ("verdicts", accuracy::verdicts),
     ("bursty", speed::bursty_producer),
@@ -76,35 +98,60 @@ fn main() -> ExitCode {
             "--bench" => {} // cargo passes it to every benchmark
             "--quick" => effort = Effort::Quick,
             "--out" => out = args.next().map(PathBuf::from),
-            name if MEASUREMENTS.iter().any(|(known, _)| *known == name) => names.push(arg),
+            name if known().any(|known| known == name) => names.push(arg),
             other => {
-                let known: Vec<_> = MEASUREMENTS.iter().map(|(name, _)| *name).collect();
-                println!("unknown row '{other}'; known are {}", known.join(", "));
+                println!(
+                    "unknown row '{other}'; known are {}",
+                    known().collect::<Vec<_>>().join(", ")
+                );
                 return ExitCode::from(2);
             }
         }
     }
-    let rows: Vec<Row> = MEASUREMENTS
-        .iter()
-        .filter(|(name, _)| names.is_empty() || names.iter().any(|wanted| wanted == name))
-        .flat_map(|(name, measure)| {
-            println!("── {name}");
-            let rows = measure(effort);
-            rows.iter().for_each(|row| println!("   {row}"));
-            rows
-        })
-        .collect();
-    if names.is_empty() && effort == Effort::Full && out.is_none() {
-        out = Some(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/claims.md")));
+    let wants = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    let mut is_met = true;
+    for document in DOCUMENTS {
+        let is_whole = wants(document.name);
+        let rows: Vec<Row> = document
+            .rows
+            .iter()
+            .filter(|(name, _)| is_whole || wants(name))
+            .flat_map(|(name, measure)| measured(name, *measure, effort))
+            .collect();
+        if rows.is_empty() {
+            continue;
+        }
+        is_met &= rows.iter().all(Row::is_met);
+        let of_project =
+            Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(document.path);
+        let place = out.clone().or((is_whole && effort == Effort::Full).then_some(of_project));
+        publish(&table::document(&rows), place.as_deref());
     }
-    let text = table::document(&rows);
-    match out {
+    if is_met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Names of documents and rows.
+fn known() -> impl Iterator<Item = &'static str> {
+    DOCUMENTS.iter().flat_map(|document| {
+        std::iter::once(document.name).chain(document.rows.iter().map(|(name, _)| *name))
+    })
+}
+
+fn measured(name: &str, measure: Measurement, effort: Effort) -> Vec<Row> {
+    println!("── {name}");
+    let rows = measure(effort);
+    rows.iter().for_each(|row| println!("   {row}"));
+    rows
+}
+
+/// Writes a table to its file, or shows it.
+fn publish(text: &str, place: Option<&Path>) {
+    match place {
         Some(path) => {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, text).unwrap();
+            std::fs::write(path, text).unwrap();
             println!("written: {}", path.display());
         }
         None => println!("\n{text}"),
     }
-    if rows.iter().all(Row::is_met) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -52,7 +52,7 @@ pub(crate) fn document(rows: &[Row]) -> String {
         "# What is claimed, and what was measured\n\n\
          Written by `make bench`; one row again: `cargo bench -p fullbore --bench claims -- NAME`.\n\
          Times are compared in pairs, plain and under fullbore in turn; the median of the ratios counts.\n\
-         `stage` is the program of known behaviour in `crates/cli/examples/fixture/`.\n\n",
+         `stage` is the program of known behaviour in `crates/cli/examples/fixture/`, `sequence` that in `crates/cli/examples/sequence.rs`.\n\n",
     );
     let _ = writeln!(text, "Machine: {}\n", machine());
     text.push_str("| claim | bar | measured | |\n|---|---|---|---|\n");

@@ -35,7 +35,7 @@ pub(crate) struct Checked {
 impl Checked {
     /// Takes the next bytes, cut anywhere.
     pub(crate) fn take(&mut self, mut bytes: &[u8]) {
-        while self.bytes % 8 != 0 && !bytes.is_empty() {
+        while !self.bytes.is_multiple_of(8) && !bytes.is_empty() {
             let byte = (self.bytes / 8).to_le_bytes()[(self.bytes % 8) as usize];
             self.count(u64::from(byte != bytes[0]), 1);
             bytes = &bytes[1..];
