@@ -1,0 +1,11 @@
+//! Bytes in, bytes out: the stages of fullbore as pure functions, without a file descriptor in sight.
+//!
+//! Flow: block → [`Codec::push`] → bytes of the output, … → [`Codec::finish`]. Every codec has a folder with
+//! `naive` (the oracle, beyond doubt by reading), `portable`, `avx2` and `avx512`; all are in every binary, and
+//! [`Tier::current`] chooses once.
+
+mod stream;
+mod tier;
+
+pub use stream::{Codec, Fault};
+pub use tier::{Tier, TierError};
