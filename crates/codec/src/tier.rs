@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 pub enum Tier {
     /// Rust without intrinsics: runs everywhere.
     Portable,
-    /// AVX2 and BMI2.
+    /// AVX2 with BMI1, BMI2, LZCNT and POPCNT: Haswell, Zen and later.
     Avx2,
     /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and GFNI: Ice Lake, Zen 4 and later.
     Avx512,
@@ -70,7 +70,11 @@ impl Tier {
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
+            let has_avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt");
             let has_avx512 = has_avx2
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
@@ -111,6 +115,11 @@ impl Tier {
         .clone()
     }
 
+    /// This tier, or the best of the CPU where it has not got it: what makes a kernel of the tier safe to call.
+    pub(crate) fn granted(self) -> Self {
+        self.min(Self::best())
+    }
+
     fn wanted(name: &str, best: Self) -> Result<Self, TierError> {
         let tier: Self = name.parse()?;
         if tier > best { Err(TierError::Unsupported(tier)) } else { Ok(tier) }
@@ -124,10 +133,7 @@ mod tests {
     #[test]
     fn a_tier_is_never_forced_beyond_the_cpu() {
         assert_eq!(Tier::wanted("avx2", Tier::Avx512), Ok(Tier::Avx2));
-        assert_eq!(
-            Tier::wanted("avx512", Tier::Avx2),
-            Err(TierError::Unsupported(Tier::Avx512))
-        );
+        assert_eq!(Tier::wanted("avx512", Tier::Avx2), Err(TierError::Unsupported(Tier::Avx512)));
         assert_eq!(Tier::wanted("sse9", Tier::Avx2), Err(TierError::Unknown("sse9".to_owned())));
     }
 

@@ -1,0 +1,6 @@
+//! The text stages: every kernel against its oracle, the tables against their sources, the stream against its cuts.
+
+mod conformance;
+mod encode;
+mod peer;
+mod support;
