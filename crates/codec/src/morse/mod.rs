@@ -19,6 +19,12 @@
 //! | typographic dashes, apostrophes, ellipsis, no-break space, small kana | as their plain forms | dropped | they fill real text |
 
 mod alphabet;
+mod decode;
+#[cfg(target_arch = "x86_64")]
+mod decode_avx2;
+#[cfg(target_arch = "x86_64")]
+mod decode_avx512;
+mod decode_portable;
 mod encode;
 #[cfg(target_arch = "x86_64")]
 mod encode_avx2;
@@ -26,10 +32,12 @@ mod encode_avx2;
 mod encode_avx512;
 mod encode_portable;
 mod error;
+mod letters;
 pub mod naive;
 mod pages;
 mod tables;
 
 pub use alphabet::{Alphabet, OnError, UnknownName};
+pub use decode::Decoder;
 pub use encode::Encoder;
 pub use error::{DecodeCause, DecodeError, Elements, EncodeCause, EncodeError};

@@ -1,6 +1,7 @@
 //! The text stages: every kernel against its oracle, the tables against their sources, the stream against its cuts.
 
 mod conformance;
+mod decode;
 mod encode;
 mod peer;
 mod support;
