@@ -4,6 +4,8 @@
 //! `naive` (the oracle, beyond doubt by reading), `portable`, `avx2` and `avx512`; all are in every binary, and
 //! [`Tier::current`] chooses once.
 
+pub mod fizzbuzz;
+pub mod generate;
 mod kernel;
 pub mod morse;
 mod place;

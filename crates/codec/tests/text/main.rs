@@ -3,5 +3,7 @@
 mod conformance;
 mod decode;
 mod encode;
+mod fizzbuzz;
+mod generate;
 mod peer;
 mod support;
