@@ -2,7 +2,6 @@
 
 use super::OnError;
 use super::error::{EncodeCause, EncodeError};
-use super::naive;
 use super::pages::{Codes, LONG, NOT_UNDERSTOOD};
 use crate::place::Place;
 use crate::utf8::Malformed;
@@ -86,10 +85,11 @@ impl Encoder {
             self.is_gap_owed = false;
             return Ok(());
         }
-        let text = Codes::get().text(character.into());
+        let codes = Codes::get();
+        let text = codes.text(character.into());
         match text[15] {
-            0 | LONG => match naive_code(character) {
-                Some(signs) => self.signs(signs.as_bytes(), written),
+            0 | LONG => match codes.long(character) {
+                Some(long) => self.signs(long.text().trim_ascii_end(), written),
                 None => self.error(EncodeCause::NoCode(character), written)?,
             },
             length => self.signs(&text[..usize::from(length) - 1], written),
@@ -151,13 +151,6 @@ impl Encoder {
         let place = self.place.after(before);
         Fault { written: written.length, error: EncodeError { place, cause } }
     }
-}
-
-/// The code of a character that is not in a page, or does not fit there.
-fn naive_code(character: char) -> Option<String> {
-    let is_hangul = matches!(character, '\u{AC00}'..='\u{D7A3}');
-    let is_long = Codes::get().text(character.into())[15] == LONG;
-    if is_hangul || is_long { naive::code(character) } else { None }
 }
 
 impl Codec for Encoder {

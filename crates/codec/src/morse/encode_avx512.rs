@@ -16,6 +16,7 @@ use super::OnError;
 use super::encode::Progress;
 use super::pages::{Codes, LEFT_OUT, MARKS, NOT_UNDERSTOOD, Page, bits};
 use crate::kernel::{load64, store64};
+use crate::utf8::first::{First, first};
 
 /// 0, 1, 2, …
 const LANES: [u8; 64] = {
@@ -122,6 +123,13 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
                 stop = mixed(window, signs, codes, on_error, &mut carry, &mut stage);
             }
             progress.read += stop.unwrap_or(64);
+            if stop.is_some()
+                && let Some(length) = stage.put_long(&input[progress.read..], codes)
+            {
+                stop = None;
+                progress.read += length;
+                carry = Carry { continued: 0, marks: _mm512_setzero_si512() };
+            }
         }
         progress.written += stage.spell(&mut output[progress.written..]);
     }
@@ -291,7 +299,7 @@ impl Signs {
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
     )]
     fn set(&mut self, lanes: u64, sign: &str) {
-        let (dash, keep) = bits(sign);
+        let (dash, keep) = bits(sign.as_bytes());
         self.dash = _mm512_mask_mov_epi8(self.dash, lanes, byte(dash));
         self.keep = _mm512_mask_mov_epi8(self.keep, lanes, byte(keep));
         self.first = _mm512_mask_mov_epi8(self.first, lanes, byte(b'.'));
@@ -338,6 +346,24 @@ impl Stage {
             signs.set(1, MARKS[mark]);
             self.put(signs, 1);
         }
+    }
+
+    /// Stages the first character of `input` if it is one of many signs; returns its length.
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn put_long(&mut self, input: &[u8], codes: &Codes) -> Option<usize> {
+        let First::Character(character, length) = first(input) else { return None };
+        let long = codes.long(character)?;
+        for sign in long.text().trim_ascii_end().split(|byte| *byte == b' ') {
+            let (dash, keep) = bits(sign);
+            self.dash[self.count] = dash;
+            self.keep[self.count] = if self.after_control == 1 { keep & !1 } else { keep };
+            self.first[self.count] = b'.';
+            self.after_control = 0;
+            self.count += 1;
+        }
+        Some(length)
     }
 
     /// The second phase: writes all staged signs to the front of `output`; returns the length.

@@ -10,7 +10,7 @@ use crate::utf8::first::{First, first};
 
 const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
 
-/// Encodes up to the first character that has no short code.
+/// Encodes up to the first thing that is not a character with a code, or that may be left out.
 pub(super) fn encode(
     input: &[u8],
     output: &mut [u8],
@@ -49,7 +49,12 @@ pub(super) fn run(
         let pair = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
         let pairs = [0, 2, 4, 6].map(|at| pair(at) & (PAIRS - 1));
         if pairs.iter().fold(0, |all, pair| all | shapes[*pair]) & NO_PAIR != 0 {
-            break;
+            let length = characters(&input[read..], &mut out, codes, on_error);
+            read += length;
+            if length < 8 {
+                break;
+            }
+            continue;
         }
         for pair in pairs {
             let shape = shapes[pair];
@@ -79,9 +84,16 @@ impl Out<'_> {
         self.output[self.length..][..16].copy_from_slice(text);
         self.length += length;
     }
+
+    #[cold]
+    fn put_long(&mut self, text: &[u8]) {
+        self.output[self.length..][..text.len()].copy_from_slice(text);
+        self.length += text.len();
+        self.ends_in_gap = true;
+    }
 }
 
-/// Encodes characters until eight bytes are done, or one has no short code; returns the bytes done.
+/// Encodes characters until eight bytes are done, or one cannot be; returns the bytes done.
 #[inline(always)]
 fn characters(input: &[u8], out: &mut Out<'_>, codes: &Codes, on_error: OnError) -> usize {
     let mut read = 0;
@@ -90,8 +102,11 @@ fn characters(input: &[u8], out: &mut Out<'_>, codes: &Codes, on_error: OnError)
         let First::Character(character, length) = first(rest) else { break };
         let text = codes.text(character.into());
         match text[15] {
-            0 if on_error == OnError::Skip && !is_hangul(character) => {}
-            0 | LONG => break,
+            0 | LONG => match codes.long(character) {
+                Some(long) => out.put_long(long.text()),
+                None if on_error == OnError::Skip => {}
+                None => break,
+            },
             1 => {
                 out.length -= usize::from(out.ends_in_gap);
                 out.put(text, 1);
@@ -105,8 +120,4 @@ fn characters(input: &[u8], out: &mut Out<'_>, codes: &Codes, on_error: OnError)
         read += length;
     }
     read
-}
-
-fn is_hangul(character: char) -> bool {
-    matches!(character, '\u{AC00}'..='\u{D7A3}')
 }

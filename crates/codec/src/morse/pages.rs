@@ -1,11 +1,12 @@
 //! The tables as kernels want them: computed once from [`naive::code`], a page of 128 characters at a time.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::naive;
 use super::tables;
 
-/// Length of a text that does not fit: ask [`naive::code`].
+/// Length of a text that does not fit: ask [`Codes::long`].
 pub(super) const LONG: u8 = 0xFF;
 /// `first` of a character that kernels leave to the slow path.
 pub(super) const LEFT_OUT: u8 = 0xFF;
@@ -52,6 +53,8 @@ pub(super) const PAIRS: usize = 0x8000;
 pub(super) struct Codes {
     index: [u8; 512],
     pages: Vec<Page>,
+    /// The texts that do not fit, by character.
+    long: BTreeMap<char, String>,
     /// See [`Pairs`].
     pub(super) pairs: Pairs,
 }
@@ -65,6 +68,7 @@ impl Codes {
     fn new() -> Self {
         let mut index = [0; 512];
         let mut pages = vec![Page::empty()];
+        let mut long = BTreeMap::new();
         let known = tables::ENCODED.iter().copied().flatten().flat_map(|row| row.0.chars());
         for character in known.chain(" \u{A0}\u{3000}".chars()) {
             let Some(slot) = index.get_mut(character as usize >> 7) else { continue };
@@ -73,13 +77,17 @@ impl Codes {
                 pages.push(Page::empty());
             }
             if let Some(signs) = naive::code(character) {
-                pages[usize::from(*slot)].set(character as usize & 0x7F, &signs);
+                let page = &mut pages[usize::from(*slot)];
+                page.set(character as usize & 0x7F, &signs);
+                if page.first[character as usize & 0x7F] == LEFT_OUT {
+                    long.insert(character, signs + " ");
+                }
             }
         }
         let ascii = &mut pages[usize::from(index[0])];
         b"\t\n\r".iter().for_each(|control| ascii.set_control(*control));
         let pairs = Pairs::new(ascii);
-        Self { index, pages, pairs }
+        Self { index, pages, long, pairs }
     }
 
     /// The page of a character; an empty one for those that have no code.
@@ -96,9 +104,42 @@ impl Codes {
     }
 }
 
+/// The signs of a character, a space after each.
+pub(super) struct Long {
+    bytes: [u8; 80],
+    length: usize,
+}
+
+impl Long {
+    pub(super) fn text(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    fn append(&mut self, text: &[u8]) {
+        self.bytes[self.length..][..text.len()].copy_from_slice(text);
+        self.length += text.len();
+    }
+}
+
+impl Codes {
+    /// The signs of a character that [`text`](Self::text) does not give; or `None`, if it has no code.
+    pub(super) fn long(&self, character: char) -> Option<Long> {
+        let mut long = Long { bytes: [0; 80], length: 0 };
+        if let Some(jamo) = tables::syllable(character) {
+            for jamo in jamo.into_iter().flatten() {
+                let text = self.text(jamo.into());
+                long.append(&text[..usize::from(text[15])]);
+            }
+        } else {
+            long.append(self.long.get(&character)?.as_bytes());
+        }
+        Some(long)
+    }
+}
+
 /// A sign as bits of a slot: dashes, and the bits written.
-pub(super) fn bits(sign: &str) -> (u8, u8) {
-    let dashes = sign.bytes().rev().fold(0, |bits, element| bits << 1 | u8::from(element == b'-'));
+pub(super) fn bits(sign: &[u8]) -> (u8, u8) {
+    let dashes = sign.iter().rev().fold(0, |bits, element| bits << 1 | u8::from(*element == b'-'));
     let keep = (1u16 << (sign.len() + 1)) - 1;
     (dashes << 1, keep.to_le_bytes()[0])
 }
@@ -126,7 +167,7 @@ impl Page {
         }
         let (sign, rest) = signs.split_once(' ').unwrap_or((signs, ""));
         let mark = MARKS.iter().position(|mark| *mark == rest);
-        (self.dash[index], self.keep[index]) = bits(sign);
+        (self.dash[index], self.keep[index]) = bits(sign.as_bytes());
         self.first[index] = if sign == "/" { b'/' } else { b'.' };
         match mark {
             Some(mark) => {

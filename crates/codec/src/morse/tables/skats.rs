@@ -61,17 +61,28 @@ pub(super) const ALSO: &[Row] = &[
     ("ㅢ", "-.. ..-"),
 ];
 
-const INITIALS: &str = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ";
-const VOWELS: &str = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ";
-const FINALS: &str = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ";
+#[rustfmt::skip]
+const INITIALS: [char; 19] = [
+    'ㄱ', 'ㄲ', 'ㄴ', 'ㄷ', 'ㄸ', 'ㄹ', 'ㅁ', 'ㅂ', 'ㅃ', 'ㅅ', 'ㅆ', 'ㅇ', 'ㅈ', 'ㅉ', 'ㅊ', 'ㅋ', 'ㅌ', 'ㅍ', 'ㅎ',
+];
+#[rustfmt::skip]
+const VOWELS: [char; 21] = [
+    'ㅏ', 'ㅐ', 'ㅑ', 'ㅒ', 'ㅓ', 'ㅔ', 'ㅕ', 'ㅖ', 'ㅗ', 'ㅘ', 'ㅙ', 'ㅚ', 'ㅛ', 'ㅜ', 'ㅝ', 'ㅞ', 'ㅟ', 'ㅠ', 'ㅡ', 'ㅢ',
+    'ㅣ',
+];
+#[rustfmt::skip]
+const FINALS: [char; 27] = [
+    'ㄱ', 'ㄲ', 'ㄳ', 'ㄴ', 'ㄵ', 'ㄶ', 'ㄷ', 'ㄹ', 'ㄺ', 'ㄻ', 'ㄼ', 'ㄽ', 'ㄾ', 'ㄿ', 'ㅀ', 'ㅁ', 'ㅂ', 'ㅄ', 'ㅅ', 'ㅆ',
+    'ㅇ', 'ㅈ', 'ㅊ', 'ㅋ', 'ㅌ', 'ㅍ', 'ㅎ',
+];
 
 /// The two or three jamo of a Hangul syllable.
 pub(in super::super) fn syllable(character: char) -> Option<[Option<char>; 3]> {
     let index = (character as usize).checked_sub(0xAC00).filter(|index| *index < 19 * 21 * 28)?;
     let last = (index % 28).checked_sub(1);
     Some([
-        INITIALS.chars().nth(index / (21 * 28)),
-        VOWELS.chars().nth(index / 28 % 21),
-        last.and_then(|last| FINALS.chars().nth(last)),
+        Some(INITIALS[index / (21 * 28)]),
+        Some(VOWELS[index / 28 % 21]),
+        last.map(|last| FINALS[last]),
     ])
 }
