@@ -1,6 +1,6 @@
 //! How fast the text stages are, memory to memory on one core, side by side with `ripmors` and with copying.
 //!
-//! usage: `scripts/real-text && cargo bench -p fullbore-codec --bench text -- [--rounds N] [NAME…]`
+//! usage: `scripts/real-text && cargo bench -p fullbore-codec --bench text -- [--rounds N] [--only CONTESTANT] [NAME…]`
 //!
 //! Input is real text (`FULLBORE_TEXT`, default the folder of `scripts/real-text`), read in blocks of 64 KiB into an output
 //! buffer that is used again for every block: what a stage of a pipeline does. Rounds go through all contestants in turn; the
@@ -147,8 +147,9 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// Times the contestants in turn, and prints their table.
-fn race(title: &str, input_bytes: usize, rounds: usize, mut contestants: Vec<Contestant<'_>>) {
-    for _ in 0..rounds {
+fn race(title: &str, input_bytes: usize, rounds: &Rounds, mut contestants: Vec<Contestant<'_>>) {
+    contestants.retain(|contestant| contestant.name.contains(&rounds.only));
+    for _ in 0..rounds.count {
         for contestant in &mut contestants {
             let begin = Instant::now();
             contestant.output_bytes = (contestant.job)();
@@ -163,7 +164,7 @@ fn race(title: &str, input_bytes: usize, rounds: usize, mut contestants: Vec<Con
     let copy = contestants.iter().find(is("copy")).map(gb);
     let peer = contestants.iter().filter(is("ripmors")).map(gb).reduce(f64::max);
     println!("\n### {title}\n");
-    println!("{:.0} MB, {rounds} rounds, {:.2} GHz\n", bytes / 1e6, 1.0 / cycle_ns);
+    println!("{:.1} MB, {} rounds, {:.2} GHz\n", bytes / 1e6, rounds.count, 1.0 / cycle_ns);
     println!(
         "| contestant | GB/s in | GB/s out | spread | cycles/byte in | share of copy | ÷ ripmors |"
     );
@@ -200,7 +201,7 @@ fn read(name: &str) -> Vec<u8> {
     String::from_utf8_lossy(&bytes).into_owned().into_bytes()
 }
 
-fn encode_ascii(rounds: usize) {
+fn encode_ascii(rounds: &Rounds) {
     // The release of ripmors has another sign for `!`.
     let mut text = read("english.txt");
     text.retain(|byte| *byte != b'!');
@@ -226,7 +227,7 @@ fn encode_ascii(rounds: usize) {
     race("Encode: English (ASCII)", text.len(), rounds, contestants);
 }
 
-fn encode_unicode(title: &str, name: &str, rounds: usize) {
+fn encode_unicode(title: &str, name: &str, rounds: &Rounds) {
     let text = read(name);
     let mut contestants = ours(&text, |tier| Encoder::new(tier, OnError::Skip));
     contestants.push(peer_stream("encode_stream", &text, |mut text, output| {
@@ -248,7 +249,7 @@ fn encode_unicode(title: &str, name: &str, rounds: usize) {
     race(title, text.len(), rounds, contestants);
 }
 
-fn decode(title: &str, name: &str, alphabet: Alphabet, letter: fn(u8) -> char, rounds: usize) {
+fn decode(title: &str, name: &str, alphabet: Alphabet, letter: fn(u8) -> char, rounds: &Rounds) {
     let mut text = read(name);
     text.truncate(20_000_000);
     // Only what the alphabet has: a first pass leaves out the rest.
@@ -289,7 +290,7 @@ fn generating<'a, S: Source + 'a>(
     })
 }
 
-fn generate(rounds: usize) {
+fn generate(rounds: &Rounds) {
     let zeros = vec![0; GENERATED_BYTES];
     for (title, size) in [("buffers of 64 KiB", 1 << 16), ("buffers of 2 MiB", 2 << 20)] {
         let mut contestants: Vec<Contestant<'_>> = Tier::all()
@@ -308,8 +309,15 @@ fn generate(rounds: usize) {
     }
 }
 
+/// How often whom.
+struct Rounds {
+    count: usize,
+    /// Part of the name of a contestant.
+    only: String,
+}
+
 /// A benchmark by its name.
-type Named = (&'static str, fn(usize));
+type Named = (&'static str, fn(&Rounds));
 
 const BENCHMARKS: &[Named] = &[
     ("encode-english", encode_ascii),
@@ -336,13 +344,15 @@ const BENCHMARKS: &[Named] = &[
 fn main() {
     let mut arguments: Vec<String> =
         std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let rounds = match arguments.iter().position(|word| word == "--rounds") {
-        Some(at) => arguments.drain(at..at + 2).nth(1).and_then(|n| n.parse().ok()).unwrap_or(9),
-        None => 9,
+    let mut option = |name: &str| {
+        let at = arguments.iter().position(|word| word == name)?;
+        arguments.drain(at..at + 2).nth(1)
     };
+    let count = option("--rounds").and_then(|count| count.parse().ok()).unwrap_or(9);
+    let rounds = Rounds { count, only: option("--only").unwrap_or_default() };
     for (name, benchmark) in BENCHMARKS {
         if arguments.is_empty() || arguments.iter().any(|wanted| name.contains(wanted.as_str())) {
-            benchmark(rounds);
+            benchmark(&rounds);
         }
     }
 }
