@@ -14,6 +14,7 @@ use std::time::Instant;
 use fullbore_codec::fizzbuzz::FizzBuzz;
 use fullbore_codec::generate::{JsonLines, Lines, Random, Source};
 use fullbore_codec::morse::{Alphabet, Decoder, Encoder, OnError};
+use fullbore_codec::utf8::{Repairer, Replacement, Validator};
 use fullbore_codec::{Codec, Tier};
 
 const BLOCK_BYTES: usize = 1 << 16;
@@ -309,6 +310,26 @@ fn generate(rounds: &Rounds) {
     }
 }
 
+fn utf8(rounds: &Rounds) {
+    for name in ["english.txt", "russian.txt", "japanese.txt"] {
+        let text = read(name);
+        let check = || {
+            let mut validator = Validator::new();
+            text.chunks(BLOCK_BYTES).for_each(|block| validator.push(block).unwrap());
+            text.len() as u64
+        };
+        let mut output = vec![0; 3 * BLOCK_BYTES + 4];
+        let repair = || {
+            stage(Repairer::new(Replacement::Character), &text, &mut output, |block| {
+                black_box(block);
+            })
+        };
+        let contestants =
+            vec![contestant("check", check), contestant("repair", repair), copying(&text)];
+        race(&format!("UTF-8: {name}"), text.len(), rounds, contestants);
+    }
+}
+
 /// How often whom.
 struct Rounds {
     count: usize,
@@ -338,6 +359,7 @@ const BENCHMARKS: &[Named] = &[
             rounds,
         );
     }),
+    ("utf8", utf8),
     ("generate", generate),
 ];
 

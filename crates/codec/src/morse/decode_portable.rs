@@ -83,8 +83,8 @@ fn window_letters(
 
 /// The high bit of every byte of `word` that is `byte`.
 fn equal(word: u64, byte: u8) -> u64 {
-    let difference = word ^ ONES * u64::from(byte);
-    !((difference & !HIGH) + !HIGH | difference) & HIGH
+    let difference = word ^ (ONES * u64::from(byte));
+    !(((difference & !HIGH) + !HIGH) | difference) & HIGH
 }
 
 /// The high bits of the bytes, next to each other.

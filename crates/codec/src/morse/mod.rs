@@ -19,6 +19,7 @@
 //! | typographic dashes, apostrophes, ellipsis, no-break space, small kana | as their plain forms | dropped | they fill real text |
 
 mod alphabet;
+pub mod audio;
 mod decode;
 #[cfg(target_arch = "x86_64")]
 mod decode_avx2;

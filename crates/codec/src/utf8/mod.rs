@@ -1,6 +1,11 @@
 //! UTF-8: is a stream well-formed, and what to do when it is not.
 
+mod check;
 pub(crate) mod first;
+mod repair;
+
+pub use check::{Utf8Error, Validator};
+pub use repair::{Repairer, Replacement};
 
 use std::fmt;
 

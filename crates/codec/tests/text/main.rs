@@ -7,3 +7,4 @@ mod fizzbuzz;
 mod generate;
 mod peer;
 mod support;
+mod utf8;
