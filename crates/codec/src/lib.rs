@@ -4,8 +4,15 @@
 //! `naive` (the oracle, beyond doubt by reading), `portable`, `avx2` and `avx512`; all are in every binary, and
 //! [`Tier::current`] chooses once.
 
+pub mod fizzbuzz;
+pub mod generate;
+mod kernel;
+pub mod morse;
+mod place;
 mod stream;
 mod tier;
+pub mod utf8;
 
+pub use place::Place;
 pub use stream::{Codec, Fault};
 pub use tier::{Tier, TierError};

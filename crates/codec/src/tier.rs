@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 pub enum Tier {
     /// Rust without intrinsics: runs everywhere.
     Portable,
-    /// AVX2 and BMI2.
+    /// AVX2 with BMI1, BMI2, LZCNT and POPCNT: Haswell, Zen and later.
     Avx2,
     /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and GFNI: Ice Lake, Zen 4 and later.
     Avx512,
@@ -70,7 +70,11 @@ impl Tier {
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
+            let has_avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt");
             let has_avx512 = has_avx2
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
@@ -109,6 +113,11 @@ impl Tier {
             Some(name) => Self::wanted(&name.to_string_lossy(), Self::best()),
         })
         .clone()
+    }
+
+    /// This tier, or the best of the CPU where it has not got it: what makes a kernel of the tier safe to call.
+    pub(crate) fn granted(self) -> Self {
+        self.min(Self::best())
     }
 
     fn wanted(name: &str, best: Self) -> Result<Self, TierError> {

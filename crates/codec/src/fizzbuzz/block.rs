@@ -1,0 +1,81 @@
+//! 300 lines as a pattern.
+//!
+//! 300 is a multiple of 15 and of 100, and so are the 9·10ᵈ⁻¹ numbers of d ≥ 4 digits (d = 3: 900). So the numbers of a length
+//! are whole blocks of 300 that all look alike: the same words at the same places, the same last two digits. Only what
+//! is before those two digits changes. It has three values in a block, one for each hundred, and grows by 3 from block to block.
+
+/// Lines in a block.
+pub(super) const LINES: usize = 300;
+/// Numbers of fewer digits are no blocks.
+pub(super) const FEWEST_DIGITS: usize = 3;
+/// Lines in which the digits before the last two are the same.
+const LINES_A_VALUE: usize = 100;
+
+/// Where the digits are in the text of a block of numbers with so many digits.
+pub(super) struct Block {
+    /// The text of the first block of its length: 100, 101, Fizz, …; 1000, …
+    pub(super) text: Vec<u8>,
+    /// For each of the three values, where its digits begin.
+    pub(super) starts: [Vec<usize>; 3],
+    /// Digits before the last two.
+    pub(super) upper_digits: usize,
+}
+
+impl Block {
+    pub(super) fn new(digits: usize) -> Self {
+        let upper_digits = digits - 2;
+        let mut block = Self { text: Vec::new(), starts: Default::default(), upper_digits };
+        let mut uppers = first_uppers(upper_digits);
+        uppers.iter_mut().for_each(|upper| upper.truncate(upper_digits));
+        for line in 0..LINES {
+            // The first number of a length is 10 more than a multiple of 15.
+            let number = line + 10;
+            let value = line / LINES_A_VALUE;
+            if number % 3 == 0 || number % 5 == 0 {
+                block.text.extend_from_slice(match (number % 3, number % 5) {
+                    (0, 0) => b"FizzBuzz\n",
+                    (0, _) => b"Fizz\n",
+                    _ => b"Buzz\n",
+                });
+            } else {
+                block.starts[value].push(block.text.len());
+                block.text.extend_from_slice(&uppers[value]);
+                let low = line % LINES_A_VALUE;
+                let digit = |digit: usize| b'0' + digit.to_le_bytes()[0];
+                block.text.extend_from_slice(&[digit(low / 10), digit(low % 10), b'\n']);
+            }
+        }
+        block
+    }
+}
+
+/// What the three values are in the first block of a length: 1, 2, 3; 10, 11, 12; 100, …
+pub(super) fn first_uppers(upper_digits: usize) -> [Vec<u8>; 3] {
+    std::array::from_fn(|value| {
+        let mut upper = vec![b'0'; upper_digits];
+        upper[0] = b'1';
+        (0..value).for_each(|_| add_one(&mut upper));
+        upper
+    })
+}
+
+fn add_one(digits: &mut [u8]) {
+    add(digits, 1);
+}
+
+/// Adds 1 to 9 to a number in decimal digits; returns how many of its digits have changed, from the last. The number may
+/// not become longer; one that does is all zeros.
+pub(super) fn add(digits: &mut [u8], number: u8) -> usize {
+    let mut carry = number;
+    let mut changed = 0;
+    for digit in digits.iter_mut().rev() {
+        changed += 1;
+        *digit += carry;
+        if *digit <= b'9' {
+            return changed;
+        }
+        *digit -= 10;
+        carry = 1;
+    }
+    changed
+}

@@ -1,0 +1,251 @@
+//! FizzBuzz: 1, 2, Fizz, 4, Buzz, … at any length of number, without end.
+//!
+//! Numbers of one length come in blocks of 300 lines that differ only in some digits (`block`). Portable: the text of a block
+//! is kept, the digits that change are changed in it, and it is copied out. AVX-512: every 64 bytes of a block are one
+//! shuffle of three numbers, straight to the output.
+
+mod block;
+pub mod naive;
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use block::{Block, FEWEST_DIGITS, LINES};
+
+use crate::Tier;
+use crate::generate::Source;
+
+/// The lines of all numbers from 1. Endless.
+pub struct FizzBuzz {
+    tier: Tier,
+    /// How many lines there are to come; `None`: no limit.
+    lines_left: Option<u64>,
+    block: Block,
+    #[cfg(target_arch = "x86_64")]
+    pattern: Option<avx512::Pattern>,
+    /// Digits before the last two of the numbers in the text of `block`, for each hundred.
+    uppers: [Vec<u8>; 3],
+    /// Whether `block.text` has the digits of `uppers`.
+    is_text_current: bool,
+    /// Text that is on its way: the numbers below 100, or a part of the text of `block`.
+    begun: Begun,
+}
+
+/// Text that is on its way, and how much of it is out.
+enum Begun {
+    /// Nothing.
+    None,
+    /// Of the first numbers.
+    Head(Vec<u8>, usize),
+    /// Of the text of the block.
+    Block(usize, usize),
+}
+
+impl FizzBuzz {
+    /// All lines.
+    #[must_use]
+    pub fn new(tier: Tier) -> Self {
+        Self::with_lines(tier, None)
+    }
+
+    /// The first `lines` lines; all of them for `None`.
+    #[must_use]
+    pub fn with_lines(tier: Tier, lines: Option<u64>) -> Self {
+        let head = lines.map_or(99, |lines| lines.min(99));
+        Self {
+            tier: tier.granted(),
+            lines_left: lines.map(|lines| lines - head),
+            block: Block::new(FEWEST_DIGITS),
+            #[cfg(target_arch = "x86_64")]
+            pattern: None,
+            uppers: block::first_uppers(FEWEST_DIGITS - 2),
+            is_text_current: true,
+            begun: Begun::Head(naive::lines(1, head.into()), 0),
+        }
+    }
+
+    /// All lines from 10ⁿ, which has `zeros` zeros: for tests of numbers that nobody can wait for.
+    ///
+    /// # Panics
+    /// When `zeros` is less than 2.
+    #[must_use]
+    pub fn from_power_of_ten(tier: Tier, zeros: usize) -> Self {
+        let mut source = Self::new(tier);
+        source.begun = Begun::None;
+        source.set_digits(zeros + 1);
+        source
+    }
+
+    /// Goes back `blocks` blocks from the end of the numbers of this length.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn near_the_end_of_length(mut self, blocks: u8) -> Self {
+        for (upper, below) in self.uppers.iter_mut().zip([3u8, 2, 1]) {
+            upper.fill(b'9');
+            let below = usize::from(blocks - 1) * 3 + usize::from(below) - 1;
+            let length = upper.len();
+            // 999…9 − below, for below < 100.
+            upper[length - 1] -= (below % 10).to_le_bytes()[0];
+            if length > 1 {
+                upper[length - 2] -= (below / 10).to_le_bytes()[0];
+            }
+        }
+        self.is_text_current = false;
+        self
+    }
+
+    fn set_digits(&mut self, digits: usize) {
+        self.block = Block::new(digits);
+        #[cfg(target_arch = "x86_64")]
+        {
+            self.pattern = None;
+        }
+        self.uppers = block::first_uppers(digits - 2);
+        self.is_text_current = true;
+    }
+
+    /// Writes the digits of `uppers` into the text of the block.
+    fn refresh(&mut self) {
+        if !self.is_text_current {
+            let upper_digits = self.block.upper_digits;
+            for (upper, starts) in self.uppers.iter().zip(&self.block.starts) {
+                for start in starts {
+                    self.block.text[*start..][..upper_digits].copy_from_slice(upper);
+                }
+            }
+            self.is_text_current = true;
+        }
+    }
+
+    /// Goes to the next block. Its text is made from this one's.
+    fn advance(&mut self) {
+        let upper_digits = self.block.upper_digits;
+        for (upper, starts) in self.uppers.iter_mut().zip(&self.block.starts) {
+            let changed = block::add(upper, 3);
+            if !self.is_text_current {
+                continue;
+            }
+            // Two digits at once for the usual case; a loop for the rest.
+            let text = &mut self.block.text;
+            if let (1..=2, Some(last)) = (changed, upper.last_chunk::<2>()) {
+                for start in starts {
+                    text[*start + upper_digits - 2..][..2].copy_from_slice(last);
+                }
+            } else {
+                let from = upper_digits - changed;
+                for start in starts {
+                    text[*start + from..][..changed].copy_from_slice(&upper[from..]);
+                }
+            }
+        }
+        self.lengthen();
+    }
+
+    /// After the last number of a length: 999 + 3 has come out as 002.
+    fn lengthen(&mut self) {
+        if self.uppers[0][0] == b'0' {
+            self.set_digits(self.block.upper_digits + 3);
+        }
+    }
+
+    /// The block that is next comes out piece by piece: it, or what is left to do of it.
+    fn begin(&mut self) {
+        self.refresh();
+        let lines = LINES as u64;
+        let end = match self.lines_left {
+            Some(0) => return,
+            Some(left) if left < lines => nth_line_end(&self.block.text, left),
+            _ => self.block.text.len(),
+        };
+        self.lines_left = self.lines_left.map(|left| left.saturating_sub(lines));
+        self.begun = Begun::Block(0, end);
+    }
+
+    /// Writes whole blocks to the front of `output`; returns the length.
+    fn whole_blocks(&mut self, output: &mut [u8]) -> usize {
+        let mut blocks = self.lines_left.unwrap_or(u64::MAX) / LINES as u64;
+        let before = blocks;
+        let written = self
+            .shuffle_blocks(&mut blocks, output)
+            .unwrap_or_else(|| self.copy_blocks(&mut blocks, output));
+        self.lines_left = self.lines_left.map(|left| left - (before - blocks) * LINES as u64);
+        written
+    }
+
+    /// The AVX-512 way, where it can be gone.
+    #[cfg(target_arch = "x86_64")]
+    fn shuffle_blocks(&mut self, blocks: &mut u64, output: &mut [u8]) -> Option<usize> {
+        if self.tier < Tier::Avx512 || self.block.upper_digits > avx512::MOST_DIGITS {
+            return None;
+        }
+        let pattern = self.pattern.get_or_insert_with(|| avx512::Pattern::new(&self.block));
+        let written = avx512::fill(pattern, &mut self.uppers, blocks, output);
+        if written > 0 {
+            self.is_text_current = false;
+            self.lengthen();
+        }
+        Some(written)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn shuffle_blocks(&mut self, _: &mut u64, _: &mut [u8]) -> Option<usize> {
+        None
+    }
+
+    fn copy_blocks(&mut self, blocks: &mut u64, output: &mut [u8]) -> usize {
+        let mut written = 0;
+        self.refresh();
+        while *blocks > 0 {
+            let length = self.block.text.len();
+            let Some(room) = output[written..].get_mut(..length) else { break };
+            room.copy_from_slice(&self.block.text);
+            written += length;
+            *blocks -= 1;
+            self.advance();
+        }
+        written
+    }
+}
+
+/// Length of the first `lines` lines of `text`.
+fn nth_line_end(text: &[u8], lines: u64) -> usize {
+    let index = usize::try_from(lines).unwrap_or(usize::MAX) - 1;
+    memchr::memchr_iter(b'\n', text).nth(index).map_or(text.len(), |end| end + 1)
+}
+
+impl Source for FizzBuzz {
+    fn fill(&mut self, output: &mut [u8]) -> usize {
+        let mut written = 0;
+        while written < output.len() {
+            let room = &mut output[written..];
+            let (text, at, end) = match &self.begun {
+                Begun::Head(text, at) => (text.as_slice(), *at, text.len()),
+                Begun::Block(at, end) => (self.block.text.as_slice(), *at, *end),
+                Begun::None => {
+                    let whole = self.whole_blocks(room);
+                    written += whole;
+                    if whole == 0 {
+                        self.begin();
+                        if matches!(self.begun, Begun::None) {
+                            break;
+                        }
+                    }
+                    continue;
+                }
+            };
+            let length = room.len().min(end - at);
+            room[..length].copy_from_slice(&text[at..at + length]);
+            written += length;
+            let at = at + length;
+            match &mut self.begun {
+                Begun::Head(_, out) | Begun::Block(out, _) if at < end => *out = at,
+                Begun::Block(..) => {
+                    self.begun = Begun::None;
+                    self.advance();
+                }
+                _ => self.begun = Begun::None,
+            }
+        }
+        written
+    }
+}

@@ -1,0 +1,112 @@
+//! Decoding without intrinsics: 64 bytes become masks of dashes and gaps, and the loop over the gaps knows where signs
+//! begin and end without looking at a byte.
+
+use super::encode::Progress;
+use super::letters::{Letters, UNKNOWN};
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = ONES << 7;
+
+/// What 64 bytes are, a bit a byte.
+#[derive(Clone, Copy)]
+pub(super) struct Masks {
+    pub(super) dashes: u64,
+    /// Whatever ends a sign.
+    pub(super) gaps: u64,
+    /// What only the slow path knows.
+    pub(super) unknown: u64,
+}
+
+/// Decodes up to the first window with something that is not a sign of the alphabet in ASCII.
+pub(super) fn decode(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
+    run(input, output, letters, masks)
+}
+
+/// The body of [`decode`], to be compiled for several tiers.
+#[inline(always)]
+pub(super) fn run(
+    input: &[u8],
+    output: &mut [u8],
+    letters: &Letters,
+    masks: impl Fn(&[u8; 64]) -> Masks,
+) -> Progress {
+    let mut progress = Progress { read: 0, written: 0 };
+    while let Some(window) = input[progress.read..].first_chunk::<64>() {
+        let masks = masks(window);
+        let elements = !masks.gaps;
+        let two = elements & elements >> 1;
+        let four = two & two >> 2;
+        let has_long_sign = four & four >> 4 != 0;
+        if masks.unknown != 0 || masks.gaps == 0 || has_long_sign {
+            break;
+        }
+        let output = &mut output[progress.written..];
+        let Some(written) = window_letters(window, masks, output, letters) else { break };
+        progress.written += written;
+        progress.read += 64 - masks.gaps.leading_zeros() as usize;
+    }
+    progress
+}
+
+/// Writes the letters of a window, up to its last gap; `None` when there is a sign without a letter.
+#[inline(always)]
+fn window_letters(
+    window: &[u8; 64],
+    masks: Masks,
+    output: &mut [u8],
+    letters: &Letters,
+) -> Option<usize> {
+    // A gap gives at most a letter of three bytes and one of its own.
+    let output = output.first_chunk_mut::<{ 64 * 3 + 4 }>()?;
+    let mut gaps = masks.gaps;
+    let mut dashes = masks.dashes;
+    let mut begin = 0;
+    let mut written = 0;
+    let mut all = 0;
+    while gaps != 0 {
+        let end = gaps.trailing_zeros();
+        gaps &= gaps - 1;
+        let above = 1u64 << ((end - begin) & 63);
+        let index = dashes & (above - 1) | above;
+        let letter = letters.by_first[(index & 0xFF) as usize];
+        all |= letter;
+        output.get_mut(written..written + 4)?.copy_from_slice(&letter.to_le_bytes());
+        written += (letter >> 24 & 3) as usize;
+        let gap = window[(end & 63) as usize];
+        *output.get_mut(written)? = if gap == b'/' { b' ' } else { gap };
+        written += usize::from(gap != b' ');
+        begin = end + 1;
+        dashes = masks.dashes.checked_shr(begin).unwrap_or(0);
+    }
+    (all & UNKNOWN == 0).then_some(written)
+}
+
+/// The high bit of every byte of `word` that is `byte`.
+fn equal(word: u64, byte: u8) -> u64 {
+    let difference = word ^ (ONES * u64::from(byte));
+    !(((difference & !HIGH) + !HIGH) | difference) & HIGH
+}
+
+/// The high bits of the bytes, next to each other.
+fn gather(high_bits: u64) -> u64 {
+    (high_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+fn masks(window: &[u8; 64]) -> Masks {
+    let mut masks = Masks { dashes: 0, gaps: 0, unknown: 0 };
+    let (words, _) = window.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let dots = equal(word, b'.');
+        let mut dashes = equal(word, b'-');
+        let mut gaps = equal(word, b' ') | equal(word, b'/');
+        if dots | dashes | gaps != HIGH {
+            dashes |= equal(word, b'_');
+            gaps |= equal(word, b'\n') | equal(word, b'\r') | equal(word, b'\t');
+        }
+        masks.dashes |= gather(dashes) << (8 * index);
+        masks.gaps |= gather(gaps) << (8 * index);
+        masks.unknown |= (dots | dashes | gaps) ^ HIGH;
+    }
+    masks
+}

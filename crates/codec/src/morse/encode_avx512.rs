@@ -1,0 +1,402 @@
+//! Encoding with AVX-512, in two phases over blocks that stay in the first-level cache.
+//!
+//! 1. Windows of 64 bytes become signs, one lane each: three bytes that say what an eight-byte slot holds (see
+//!    [`Page`]): a gap, then up to seven elements. A look-up in 128 characters is one `vpermi2b`. A window of several
+//!    scripts takes one look-up a page of 128 characters, a loop over the pages that are there. The second sign of a voiced
+//!    kana goes to the lane of its first continuation byte. Lanes without a sign are squeezed out.
+//! 2. Eight signs at a time are spelled into 64 bytes (the bits are masks already), and squeezed together.
+//!
+//! Floor: phase 2 writes at most 64 bytes in the two cycles of a `vpcompressb`, 0.25 cycles a byte of ASCII; phase 1 is
+//! about 20 instructions for 64 bytes of ASCII, 60 more for a second page.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::OnError;
+use super::encode::Progress;
+use super::encode_portable;
+use super::pages::{Codes, LEFT_OUT, MARKS, NOT_UNDERSTOOD, Page, bits};
+use crate::kernel::{load64, store64};
+use crate::utf8::first::{First, first};
+
+/// 0, 1, 2, …
+const LANES: [u8; 64] = {
+    let mut lanes = [0; 64];
+    let mut lane = 0;
+    while lane < 64 {
+        lanes[lane as usize] = lane;
+        lane += 1;
+    }
+    lanes
+};
+
+/// The number of its slot in the second byte of every slot; zeros come out of the others.
+const SPREAD: [u8; 64] = {
+    let mut lanes = [0x80; 64];
+    let mut slot = 0;
+    while slot < 8 {
+        lanes[slot as usize * 8 + 1] = slot;
+        slot += 1;
+    }
+    lanes
+};
+
+/// The value in every lane.
+#[inline]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn byte(value: u8) -> __m512i {
+    _mm512_set1_epi8(value.cast_signed())
+}
+
+/// Eight bytes as the masks that they are.
+fn word(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Signs between the two phases.
+const STAGED: usize = 1024;
+/// A window, and the bytes after it that a character in it may reach.
+const WINDOW: usize = 64 + 3;
+
+/// The kernel, for a CPU that has been found to have the tier.
+pub(super) fn kernel() -> fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress {
+    |input, output, is_gap_owed, on_error| {
+        // SAFETY: only `Encoder::new` takes this function, for `Tier::Avx512`, which is given only to CPUs that have it.
+        let begun = unsafe { encode(input, output, is_gap_owed, on_error) };
+        // The end is shorter than a window.
+        let (input, output) = (&input[begun.read..], &mut output[begun.written..]);
+        let ended = encode_portable::encode(input, output, is_gap_owed, on_error);
+        Progress { read: begun.read + ended.read, written: begun.written + ended.written }
+    }
+}
+
+/// One sign a lane.
+#[derive(Clone, Copy)]
+struct Signs {
+    dash: __m512i,
+    keep: __m512i,
+    first: __m512i,
+}
+
+/// Signs that wait for the second phase.
+#[repr(align(64))]
+struct Stage {
+    dash: [u8; STAGED + 128],
+    keep: [u8; STAGED + 128],
+    first: [u8; STAGED + 128],
+    count: usize,
+    /// 1 when no gap goes before the next sign.
+    after_control: u64,
+}
+
+/// What a window hands to the next one.
+struct Carry {
+    /// Lanes that continue a character of the last window.
+    continued: u64,
+    /// The lanes of the last window that ask for a second sign.
+    marks: __m512i,
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnError) -> Progress {
+    let codes = Codes::get();
+    let mut stage = Stage {
+        dash: [0; STAGED + 128],
+        keep: [0; STAGED + 128],
+        first: [0; STAGED + 128],
+        count: 0,
+        after_control: u64::from(!*is_gap_owed),
+    };
+    let mut carry = Carry { continued: 0, marks: _mm512_setzero_si512() };
+    let mut progress = Progress { read: 0, written: 0 };
+    let mut stop = None;
+    let ascii = codes.page(0);
+    while stop.is_none() && input.len() - progress.read >= WINDOW {
+        while stage.count <= STAGED - 64 && stop.is_none() {
+            let Some(window) = input[progress.read..].first_chunk::<WINDOW>() else { break };
+            let bytes = load64(window, 0);
+            let signs = look_up(ascii, bytes);
+            let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep);
+            // Characters that are continued here were continued within ASCII only if they were not well-formed.
+            if (_mm512_movepi8_mask(bytes) | unknown | carry.continued) == 0 {
+                stage.put(signs, u64::MAX);
+                carry.marks = _mm512_setzero_si512();
+            } else {
+                stop = mixed(window, signs, codes, on_error, &mut carry, &mut stage);
+            }
+            progress.read += stop.unwrap_or(64);
+            if stop.is_some()
+                && let Some(length) = stage.put_long(&input[progress.read..], codes)
+            {
+                stop = None;
+                progress.read += length;
+                carry = Carry { continued: 0, marks: _mm512_setzero_si512() };
+            }
+        }
+        progress.written += stage.spell(&mut output[progress.written..]);
+    }
+    if stop.is_none() {
+        progress.read += carry.continued.count_ones() as usize;
+        stage.put_second(carry.marks);
+        progress.written += stage.spell(&mut output[progress.written..]);
+    }
+    *is_gap_owed = stage.after_control == 0;
+    progress
+}
+
+/// The signs of the characters of `page` whose low seven bits are in the lanes.
+#[inline]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn look_up(page: &Page, low: __m512i) -> Signs {
+    Signs {
+        dash: _mm512_permutex2var_epi8(load64(&page.dash, 0), low, load64(&page.dash, 64)),
+        keep: _mm512_permutex2var_epi8(load64(&page.keep, 0), low, load64(&page.keep, 64)),
+        first: _mm512_permutex2var_epi8(load64(&page.first, 0), low, load64(&page.first, 64)),
+    }
+}
+
+/// Bytes of a window by what they are, as masks of lanes.
+struct Shape {
+    leads: u64,
+    /// Leads of three bytes or more; of four.
+    three: u64,
+    four: u64,
+    /// Lanes where something begins that is not well-formed.
+    malformed: u64,
+}
+
+/// Finds the characters of a window, and what is wrong with them: The Unicode Standard, table 3-7.
+#[inline]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn shape(window: &[u8; WINDOW], carry: &mut Carry) -> Shape {
+    let b0 = load64(window, 0);
+    let b1 = load64(window, 1);
+    let is_continuation = |bytes| _mm512_cmplt_epi8_mask(bytes, byte(0xC0));
+    let continuations = is_continuation(b0);
+    let leads = _mm512_movepi8_mask(b0) & !continuations;
+    let three = _mm512_cmpge_epu8_mask(b0, byte(0xE0));
+    let four = _mm512_cmpge_epu8_mask(b0, byte(0xF0));
+    let expected = leads << 1 | three << 2 | four << 3 | carry.continued;
+    let unfollowed = leads & !is_continuation(b1)
+        | three & !is_continuation(load64(window, 2))
+        | four & !is_continuation(load64(window, 3));
+    let mut wrong =
+        unfollowed | continuations & !expected | _mm512_mask_cmplt_epu8_mask(leads, b0, byte(0xC2));
+    if three != 0 {
+        let lead = |value| _mm512_mask_cmpeq_epi8_mask(three, b0, byte(value));
+        wrong |= lead(0xE0) & _mm512_cmplt_epu8_mask(b1, byte(0xA0))
+            | lead(0xED) & _mm512_cmpge_epu8_mask(b1, byte(0xA0))
+            | lead(0xF0) & _mm512_cmplt_epu8_mask(b1, byte(0x90))
+            | lead(0xF4) & _mm512_cmpge_epu8_mask(b1, byte(0x90))
+            | _mm512_cmpge_epu8_mask(b0, byte(0xF5));
+    }
+    carry.continued = leads >> 63 | three >> 62 | four >> 61;
+    Shape { leads, three, four, malformed: wrong }
+}
+
+/// A window that is not only ASCII with codes. Returns the lane of the first character that is left to the caller.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn mixed(
+    window: &[u8; WINDOW],
+    ascii: Signs,
+    codes: &Codes,
+    on_error: OnError,
+    carry: &mut Carry,
+    stage: &mut Stage,
+) -> Option<usize> {
+    let b0 = load64(window, 0);
+    let shape = shape(window, carry);
+    let is_ascii = !_mm512_movepi8_mask(b0);
+    let mut signs = Signs {
+        dash: _mm512_maskz_mov_epi8(is_ascii, ascii.dash),
+        keep: _mm512_maskz_mov_epi8(is_ascii, ascii.keep),
+        first: _mm512_maskz_mov_epi8(is_ascii, ascii.first),
+    };
+    let marks = by_page(window, &shape, codes, &mut signs);
+    let is_left_out = _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT))
+        | _mm512_mask_cmpge_epu8_mask(shape.three, b0, byte(0xEA))
+            & _mm512_cmple_epu8_mask(b0, byte(0xED));
+    let unknown =
+        _mm512_testn_epi8_mask(signs.keep, signs.keep) & (is_ascii | shape.leads) & !is_left_out;
+    let mut stops = shape.malformed | is_left_out;
+    match on_error {
+        OnError::Fail => stops |= unknown,
+        OnError::Replace => signs.set(unknown, NOT_UNDERSTOOD),
+        OnError::Skip => {}
+    }
+    // The second signs go one lane on: the last lane's to the next window.
+    let next = _mm512_add_epi8(load64(&LANES, 0), byte(63));
+    let seconds = _mm512_permutex2var_epi8(carry.marks, next, marks);
+    carry.marks = marks;
+    if _mm512_test_epi8_mask(seconds, seconds) != 0 {
+        signs.set(_mm512_cmpeq_epi8_mask(seconds, byte(1)), MARKS[1]);
+        signs.set(_mm512_cmpeq_epi8_mask(seconds, byte(2)), MARKS[2]);
+    }
+    let stop = (stops != 0).then(|| stops.trailing_zeros() as usize);
+    let before = stop.map_or(u64::MAX, |lane| (1 << lane) - 1);
+    stage.put(signs, _mm512_test_epi8_mask(signs.keep, signs.keep) & before);
+    stop
+}
+
+/// Looks up every character that is not ASCII, a page at a time; returns the second signs.
+#[inline]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn by_page(window: &[u8; WINDOW], shape: &Shape, codes: &Codes, signs: &mut Signs) -> __m512i {
+    let b0 = load64(window, 0);
+    let b1 = load64(window, 1);
+    let last = _mm512_mask_mov_epi8(b1, shape.three, load64(window, 2));
+    let before_last = _mm512_mask_mov_epi8(b0, shape.three, b1);
+    // Six bits of the last byte, and the lowest bit of the one before; the highest bit of a lane is not looked at.
+    let low =
+        _mm512_ternarylogic_epi64::<0xCA>(byte(0x3F), last, _mm512_slli_epi16::<6>(before_last));
+    let b1_pair = _mm512_or_si512(b1, byte(1));
+    let b0_pair = _mm512_or_si512(b0, byte(1));
+    // No character from U+4000 to U+9FFF (E4 to E9) has a code.
+    let is_ideograph = _mm512_mask_cmpge_epu8_mask(shape.three, b0, byte(0xE4))
+        & _mm512_cmple_epu8_mask(b0, byte(0xE9));
+    let mut left = shape.leads & !shape.four & !is_ideograph & !shape.malformed;
+    let mut marks = _mm512_setzero_si512();
+    while left != 0 {
+        let lane = left.trailing_zeros() as usize & 63;
+        let (lead, second) = (window[lane], window[lane + 1]);
+        let (same, page) = if lead < 0xE0 {
+            (
+                _mm512_mask_cmpeq_epi8_mask(left & !shape.three, b0_pair, byte(lead | 1)),
+                u32::from(lead & 0x1F) << 6,
+            )
+        } else {
+            let lead_same = _mm512_mask_cmpeq_epi8_mask(left, b0, byte(lead));
+            (
+                _mm512_mask_cmpeq_epi8_mask(lead_same, b1_pair, byte(second | 1)),
+                u32::from(lead & 0xF) << 12 | u32::from(second & 0x3F) << 6,
+            )
+        };
+        left &= !same;
+        let page = codes.page(page);
+        let found = look_up(page, low);
+        signs.dash = _mm512_mask_mov_epi8(signs.dash, same, found.dash);
+        signs.keep = _mm512_mask_mov_epi8(signs.keep, same, found.keep);
+        signs.first = _mm512_mask_mov_epi8(signs.first, same, found.first);
+        if page.has_marks {
+            let (a, b) = (load64(&page.mark, 0), load64(&page.mark, 64));
+            let found = _mm512_permutex2var_epi8(a, low, b);
+            marks = _mm512_mask_mov_epi8(marks, same, found);
+        }
+    }
+    marks
+}
+
+impl Signs {
+    /// Puts `sign` into `lanes`.
+    #[inline]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn set(&mut self, lanes: u64, sign: &str) {
+        let (dash, keep) = bits(sign.as_bytes());
+        self.dash = _mm512_mask_mov_epi8(self.dash, lanes, byte(dash));
+        self.keep = _mm512_mask_mov_epi8(self.keep, lanes, byte(keep));
+        self.first = _mm512_mask_mov_epi8(self.first, lanes, byte(b'.'));
+    }
+}
+
+impl Stage {
+    /// Stages the signs in `lanes`, without the gaps that control characters take away.
+    #[inline]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn put(&mut self, mut signs: Signs, lanes: u64) {
+        let count = lanes.count_ones();
+        if lanes != u64::MAX {
+            signs.dash = _mm512_maskz_compress_epi8(lanes, signs.dash);
+            signs.keep = _mm512_maskz_compress_epi8(lanes, signs.keep);
+            signs.first = _mm512_maskz_compress_epi8(lanes, signs.first);
+        }
+        let controls = _mm512_cmplt_epu8_mask(signs.first, byte(0x20));
+        let ungapped = controls << 1 | self.after_control;
+        let without_gap = _mm512_and_si512(signs.keep, byte(0xFE));
+        signs.keep = _mm512_mask_mov_epi8(signs.keep, ungapped, without_gap);
+        if count > 0 {
+            self.after_control = controls >> (count - 1) & 1;
+        }
+        store64(&mut self.dash, self.count, signs.dash);
+        store64(&mut self.keep, self.count, signs.keep);
+        store64(&mut self.first, self.count, signs.first);
+        self.count += count as usize;
+    }
+
+    /// Stages the second sign that the last lane asks for.
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn put_second(&mut self, marks: __m512i) {
+        let mut lanes = [0; 64];
+        store64(&mut lanes, 0, marks);
+        let mark = usize::from(lanes[63]);
+        if mark != 0 {
+            let zero = _mm512_setzero_si512();
+            let mut signs = Signs { dash: zero, keep: zero, first: zero };
+            signs.set(1, MARKS[mark]);
+            self.put(signs, 1);
+        }
+    }
+
+    /// Stages the first character of `input` if it is one of many signs; returns its length.
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn put_long(&mut self, input: &[u8], codes: &Codes) -> Option<usize> {
+        let First::Character(character, length) = first(input) else { return None };
+        let long = codes.long(character)?;
+        for sign in long.text().trim_ascii_end().split(|byte| *byte == b' ') {
+            let (dash, keep) = bits(sign);
+            self.dash[self.count] = dash;
+            self.keep[self.count] = if self.after_control == 1 { keep & !1 } else { keep };
+            self.first[self.count] = b'.';
+            self.after_control = 0;
+            self.count += 1;
+        }
+        Some(length)
+    }
+
+    /// The second phase: writes all staged signs to the front of `output`; returns the length.
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn spell(&mut self, output: &mut [u8]) -> usize {
+        // A slot before its signs: the gap, room for the byte from `first`, dots.
+        let slots = _mm512_set1_epi64(i64::from_le_bytes(*b" \0......"));
+        // To the second byte of each slot, the byte of its sign: shuffles stay within 16 bytes, two slots.
+        let spread = load64(&SPREAD, 0);
+        let dashes = byte(b'-');
+        let groups = self.count.div_ceil(8);
+        self.keep[self.count..self.count + 8].fill(0);
+        let output = &mut output[..groups * 64];
+        let mut written = 0;
+        let staged = self.dash.chunks_exact(8).zip(self.keep.chunks_exact(8));
+        for ((dash, keep), first) in staged.zip(self.first.chunks_exact(8)).take(groups) {
+            let (dash, keep, first) = (word(dash), word(keep), word(first));
+            let firsts = _mm512_set1_epi64(first.cast_signed());
+            // Not by a mask: moving one to a mask register takes a cycle, and two are moved already.
+            let slots = _mm512_or_si512(slots, _mm512_shuffle_epi8(firsts, spread));
+            let slots = _mm512_mask_mov_epi8(slots, dash, dashes);
+            store64(output, written, _mm512_maskz_compress_epi8(keep, slots));
+            written += keep.count_ones() as usize;
+        }
+        self.count = 0;
+        written
+    }
+}

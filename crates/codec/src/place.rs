@@ -1,0 +1,64 @@
+//! Where in a stream something is.
+
+use std::fmt;
+
+/// A place in a stream of text.
+///
+/// Characters are counted by the bytes that begin one (all but `0x80..=0xBF`), so the count does not depend on where
+/// blocks end, and is defined for malformed text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Bytes before it, from 0.
+    pub offset: u64,
+    /// Line, from 1; lines end in `\n`.
+    pub line: u64,
+    /// Characters since the line began, from 1.
+    pub column: u64,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { offset: 0, line: 1, column: 1 }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}, line {}, column {}", self.offset, self.line, self.column)
+    }
+}
+
+impl Place {
+    /// The place after `bytes` that begin here.
+    #[must_use]
+    pub fn after(self, bytes: &[u8]) -> Self {
+        let lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
+        let last_line = memchr::memrchr(b'\n', bytes).map_or(bytes, |end| &bytes[end + 1..]);
+        let column = if lines == 0 { self.column } else { 1 };
+        Self {
+            offset: self.offset + bytes.len() as u64,
+            line: self.line + lines,
+            column: column + characters(last_line),
+        }
+    }
+}
+
+/// How many bytes begin a character.
+fn characters(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| !(0x80..0xC0).contains(*byte)).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_the_same_however_the_bytes_before_it_are_cut() {
+        let text = "eins\nzwölf Boxkämpfer\n\nжуть x".as_bytes();
+        let whole = Place::default().after(text);
+        assert_eq!(whole, Place { offset: 35, line: 4, column: 7 });
+        for cut in 0..=text.len() {
+            assert_eq!(Place::default().after(&text[..cut]).after(&text[cut..]), whole);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! FizzBuzz: every line right, at every length of number, however it is asked for.
+
+use fullbore_codec::Tier;
+use fullbore_codec::fizzbuzz::{FizzBuzz, naive};
+use fullbore_codec::generate::Source;
+
+use crate::support::Numbers;
+
+/// Everything that is left in a source, asked for in pieces of these sizes, over and over.
+fn all(mut source: FizzBuzz, sizes: &[usize]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    for size in sizes.iter().cycle() {
+        let mut buffer = vec![0; *size];
+        let filled = source.fill(&mut buffer);
+        whole.extend_from_slice(&buffer[..filled]);
+        if filled < *size {
+            return whole;
+        }
+    }
+    whole
+}
+
+fn assert_same(ours: &[u8], expected: &[u8], what: &str) {
+    if let Some(at) = (0..expected.len()).find(|at| ours.get(*at) != expected.get(*at)) {
+        let around = |text: &[u8]| {
+            let end = text.len().min(at + 20);
+            String::from_utf8_lossy(&text[at.saturating_sub(20).min(end)..end]).into_owned()
+        };
+        panic!("{what}: byte {at}: {:?}, not {:?}", around(ours), around(expected));
+    }
+    assert_eq!(ours.len(), expected.len(), "{what}");
+}
+
+#[test]
+fn the_first_million_lines_are_right() {
+    let expected = naive::lines(1, 1_000_000);
+    for tier in Tier::all() {
+        for sizes in [&[65_536][..], &[1 << 21], &[100, 5_000, 1, 64]] {
+            let source = FizzBuzz::with_lines(tier, Some(1_000_000));
+            assert_same(&all(source, sizes), &expected, &format!("{tier} {sizes:?}"));
+        }
+    }
+}
+
+#[test]
+fn a_limit_is_kept_to_the_line() {
+    for tier in Tier::all() {
+        for lines in (0..1_000).chain(9_990..10_010) {
+            let source = FizzBuzz::with_lines(tier, Some(lines));
+            let expected = naive::lines(1, lines.into());
+            assert_same(&all(source, &[70_000]), &expected, &format!("{tier} {lines}"));
+        }
+    }
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_the_sizes_asked_for() {
+    let expected = naive::lines(1, 40_000);
+    for tier in Tier::all() {
+        let mut numbers = Numbers(1);
+        for most in [1, 7, 300, 3_000, 10_000] {
+            let sizes: Vec<usize> = (0..1000).map(|_| 1 + numbers.below(most)).collect();
+            let source = FizzBuzz::with_lines(tier, Some(40_000));
+            assert_same(&all(source, &sizes), &expected, &format!("{tier} {most}"));
+        }
+    }
+}
+
+/// From the beginning of every length, and over every end, to 34 digits: as far as the oracle can count.
+#[test]
+fn every_power_of_ten_is_passed() {
+    for tier in Tier::all() {
+        for zeros in 2..33 {
+            let power = 10u128.pow(zeros);
+            let mut source = FizzBuzz::from_power_of_ten(tier, zeros as usize);
+            let mut text = vec![0; 200_000];
+            assert_eq!(source.fill(&mut text), text.len());
+            let expected = naive::lines(power, power + 60_000);
+            assert_same(&text, &expected[..text.len()], &format!("{tier} from 10^{zeros}"));
+
+            let (blocks, end) = if zeros == 2 { (3, 1_000) } else { (30, power * 10) };
+            let mut source =
+                FizzBuzz::from_power_of_ten(tier, zeros as usize).near_the_end_of_length(blocks);
+            let begin = end - 300 * u128::from(blocks);
+            assert_eq!(source.fill(&mut text), text.len());
+            let expected = naive::lines(begin, begin + 60_000);
+            assert_same(&text, &expected[..text.len()], &format!("{tier} to 10^{}", zeros + 1));
+        }
+    }
+}
+
+#[test]
+fn numbers_may_have_a_hundred_digits() {
+    for tier in Tier::all() {
+        let mut source = FizzBuzz::from_power_of_ten(tier, 99);
+        let mut text = vec![0; 60_000];
+        source.fill(&mut text);
+        let zeros = "0".repeat(96);
+        let begin = format!("Buzz\n1{zeros}001\nFizz\n1{zeros}003\n1{zeros}004\nFizzBuzz\n");
+        assert!(text.starts_with(begin.as_bytes()), "{tier}");
+    }
+}

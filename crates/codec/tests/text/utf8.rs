@@ -1,0 +1,95 @@
+//! UTF-8: the standard library is the oracle.
+
+use fullbore_codec::Place;
+use fullbore_codec::utf8::{Repairer, Replacement, Validator};
+use proptest::prelude::*;
+
+use crate::support::{mixture, run};
+
+const PIECES: &[&[u8]] = &[
+    b"ascii",
+    "ж".as_bytes(),
+    "漢字".as_bytes(),
+    "𝄞".as_bytes(),
+    b"\n",
+    b"\x80",
+    b"\xE2\x82",
+    b"\xF0\x9F\x92",
+    b"\xC0\xAF",
+    b"\xED\xA0\x80",
+    b"\xF4\x90\x80\x80",
+    b"\xF8",
+    b"\xF1\x80\x80",
+];
+
+/// The place and the bytes of the first ill-formed sequence.
+fn first_error(input: &[u8]) -> Option<(Place, Vec<u8>)> {
+    let error = std::str::from_utf8(input).err()?;
+    let (valid, wrong) = input.split_at(error.valid_up_to());
+    let length = error.error_len().unwrap_or(wrong.len());
+    Some((Place::default().after(valid), wrong[..length].to_vec()))
+}
+
+fn validate(blocks: &[&[u8]]) -> Option<(Place, Vec<u8>)> {
+    let mut validator = Validator::new();
+    let result = blocks.iter().try_for_each(|block| validator.push(block));
+    let error = result.and_then(|()| validator.finish()).err()?;
+    Some((error.place, error.malformed.bytes().to_vec()))
+}
+
+fn assert_both(input: &[u8], blocks: &[&[u8]]) {
+    assert_eq!(validate(blocks), first_error(input), "{input:02x?}");
+    let repaired = run(Repairer::new(Replacement::Character), blocks);
+    assert_eq!(repaired.0, String::from_utf8_lossy(input).as_bytes(), "{input:02x?}");
+    let dropped: String = input.utf8_chunks().map(|chunk| chunk.valid()).collect();
+    assert_eq!(run(Repairer::new(Replacement::Nothing), blocks).0, dropped.as_bytes());
+}
+
+#[test]
+fn checking_and_repairing_do_not_depend_on_where_the_stream_is_cut() {
+    for seed in 0..20usize {
+        // Later seeds: the first pieces, which are well-formed, so that errors come late.
+        let pieces = if seed < 10 { PIECES } else { &PIECES[..5] };
+        let mut text = mixture(pieces, 150, seed as u64);
+        text.extend_from_slice(PIECES[5 + seed % 8]);
+        for cut in 0..=text.len() {
+            assert_both(&text, &[&text[..cut], &text[cut..]]);
+        }
+        assert_both(&text, &text.chunks(1).collect::<Vec<_>>());
+        for length in 0..text.len() {
+            assert_both(&text[..length], &[&text[..length]]);
+        }
+    }
+}
+
+/// WHATWG Encoding Standard and The Unicode Standard, table 3-8 to 3-11 (section 3.9, "U+FFFD Substitution of Maximal Subparts").
+#[test]
+fn sequences_are_replaced_as_the_unicode_standard_shows() {
+    let repaired = |bytes: &[u8]| {
+        String::from_utf8(run(Repairer::new(Replacement::Character), &[bytes]).0).unwrap()
+    };
+    let r = |count| "\u{FFFD}".repeat(count);
+    assert_eq!(repaired(b"\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41"), r(8) + "A");
+    assert_eq!(repaired(b"\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41"), r(8) + "A");
+    assert_eq!(repaired(b"\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42"), r(5) + "A" + &r(2) + "B");
+    assert_eq!(repaired(b"\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), r(4) + "A");
+}
+
+#[test]
+fn an_error_says_where_and_what() {
+    let mut validator = Validator::new();
+    validator.push("erste\nzwölf \u{1D11E}".as_bytes()).unwrap();
+    let error = validator.push(b"\xE2\x82\n").unwrap_err();
+    assert_eq!(error.to_string(), "byte 17, line 2, column 8: invalid UTF-8: E2 82");
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_in_any_blocks_agree_with_the_standard_library(
+        bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0x80..=0xF5u8, 0x20..0x7Fu8], 0..200),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let cut = cut.index(bytes.len() + 1);
+        assert_both(&bytes, &[&bytes[..cut], &bytes[cut..]]);
+    }
+}
