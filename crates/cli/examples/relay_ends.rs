@@ -1,7 +1,7 @@
 //! What stands before and behind a relay in tests and benchmarks: a producer of a known sequence, consumers that
 //! check or discard it, and a ping-pong of lines.
 //!
-//! `produce BYTES [CHUNK]` · `consume read|splice|check` · `latency LINES COMMAND…`
+//! `produce BYTES [CHUNK]` · `consume read|splice|check` · `latency LINES COMMAND…` · `hold PIPES`
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use fullbore_measure::{Bytes, median};
-use fullbore_pipe::widen;
+use fullbore_pipe::{OwnPipe, widen};
 use rustix::pipe::{SpliceFlags, splice};
 
 const PIPE: Bytes = Bytes(1 << 20);
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         ["consume", "read"] => discard(),
         ["consume", "splice"] => splice_away(),
         ["consume", "check"] => check(),
+        ["hold", pipes] => hold(pipes.parse().unwrap()),
         ["latency", lines, command @ ..] => latency(lines.parse().unwrap(), command),
         _ => return ExitCode::from(2),
     }
@@ -126,4 +127,11 @@ fn latency(lines: usize, command: &[&str]) {
     drop(there);
     assert!(child.wait().unwrap().success());
     println!("{:.1}", median(&times).unwrap());
+}
+
+/// Holds this many pipes of 1 MiB until standard input ends; prints how many it got.
+fn hold(pipes: usize) {
+    let held: Vec<_> = (0..pipes).map_while(|_| OwnPipe::new(PIPE).ok()).collect();
+    println!("{}", held.iter().filter(|pipe| pipe.capacity() == PIPE).count());
+    io::copy(&mut io::stdin(), &mut io::sink()).unwrap();
 }

@@ -148,16 +148,24 @@ pub(crate) fn fullbore() -> PathBuf {
 /// The stage of known behaviour, built once for each run of the tests.
 pub(crate) fn fixture() -> &'static Path {
     static FIXTURE: OnceLock<PathBuf> = OnceLock::new();
-    FIXTURE.get_or_init(|| {
-        let profile_dir = Path::new(env!("CARGO_BIN_EXE_fullbore")).parent().unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "fullbore", "--example", "fullbore-fixture"]);
-        if profile_dir.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success(), "the fixture does not build");
-        profile_dir.join("examples/fullbore-fixture")
-    })
+    FIXTURE.get_or_init(|| example("fullbore-fixture"))
+}
+
+/// What stands before and behind a relay, built once for each run of the tests.
+pub(crate) fn relay_ends() -> &'static str {
+    static ENDS: OnceLock<PathBuf> = OnceLock::new();
+    ENDS.get_or_init(|| example("fullbore-relay-ends")).to_str().unwrap()
+}
+
+fn example(name: &str) -> PathBuf {
+    let profile_dir = Path::new(env!("CARGO_BIN_EXE_fullbore")).parent().unwrap();
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--package", "fullbore", "--example", name]);
+    if profile_dir.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(build.status().unwrap().success(), "{name} does not build");
+    profile_dir.join("examples").join(name)
 }
 
 /// The line with `{stage}` replaced by the path of the fixture.

@@ -44,12 +44,18 @@ struct State {
     /// No more comes: the end of the input, a failure, or an order to stop.
     is_over: bool,
     failure: Option<Error>,
-    writer_waits: bool,
-    reader_waits: bool,
+    asleep: Asleep,
     /// Between reaching the start and the stop watermark.
     is_released: bool,
     /// Blocks to be used again, still warm.
     blocks: Vec<Block>,
+}
+
+/// Who has to be woken up.
+#[derive(Debug, Default)]
+struct Asleep {
+    writer: bool,
+    reader: bool,
 }
 
 /// Blocks kept for use again: as many as the two threads can have in hand, and some.
@@ -72,8 +78,7 @@ impl Exchange {
             queue: Queue::new(limit_bytes),
             is_over: false,
             failure: None,
-            writer_waits: false,
-            reader_waits: false,
+            asleep: Asleep::default(),
             is_released: false,
             blocks: Vec::new(),
         };
@@ -141,11 +146,11 @@ impl Exchange {
                 Room::Full => {}
                 answer => return answer,
             }
-            state.reader_waits = true;
+            state.asleep.reader = true;
             // A writer that waits for its watermark must not wait for more than fits.
             self.data.notify_one();
             state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.reader_waits = false;
+            state.asleep.reader = false;
         }
     }
 
@@ -165,8 +170,8 @@ impl Exchange {
         }
         add(&mut state.queue);
         self.publish(&state);
-        if state.writer_waits && self.may_write(&state) {
-            state.writer_waits = false;
+        if state.asleep.writer && self.may_write(&state) {
+            state.asleep.writer = false;
             self.data.notify_one();
         }
     }
@@ -207,9 +212,9 @@ impl Exchange {
             if state.is_over && state.queue.queued_bytes() == 0 {
                 return None;
             }
-            state.writer_waits = true;
+            state.asleep.writer = true;
             state = self.data.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.writer_waits = false;
+            state.asleep.writer = false;
         }
     }
 
@@ -218,7 +223,7 @@ impl Exchange {
         queue.queued_bytes() > 0
             && (state.is_released
                 || state.is_over
-                || state.reader_waits
+                || state.asleep.reader
                 || queue.spilled_bytes() > 0
                 || queue.fill_percent() >= self.watermarks.start_percent)
     }
@@ -265,7 +270,7 @@ impl Exchange {
             state.is_released = false;
         }
         self.publish(&state);
-        if has_room && state.reader_waits {
+        if has_room && state.asleep.reader {
             self.room.notify_one();
         }
     }
