@@ -1,10 +1,14 @@
 //! What the user typed, and nothing more: no look at the system here.
 
+pub(crate) mod buffer;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
+
+use self::buffer::BufferOptions;
 
 /// Unix pipelines at the speed the machine allows, with every second accounted for.
 #[derive(Debug, Parser)]
@@ -24,6 +28,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
     Run(RunOptions),
+    Buffer(BufferOptions),
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  fullbore completions bash > ~/.local/share/bash-completion/completions/fullbore"

@@ -9,6 +9,8 @@ pub(crate) enum Exit {
     Done,
     /// Not done: wrong usage or a failure.
     NotDone,
+    /// A filter whose reader left: silent, as `cat` would end.
+    ReaderLeft,
     /// `run`: what the shell returned.
     Child(u8),
     /// `run`: fullbore failed.
@@ -24,6 +26,7 @@ impl From<Exit> for ExitCode {
         Self::from(match exit {
             Exit::Done => 0,
             Exit::NotDone => 2,
+            Exit::ReaderLeft => 141,
             Exit::Child(status) => status,
             Exit::RunFailed => 125,
             Exit::CannotExecute => 126,

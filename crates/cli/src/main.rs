@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     };
     let done = match arguments.task {
         Task::Run(options) => commands::run::run(options),
+        Task::Buffer(options) => commands::buffer::run(&options),
         Task::Completions { shell } => commands::documents::completions(shell),
         Task::Man { directory } => commands::documents::man(directory.as_deref()),
     };

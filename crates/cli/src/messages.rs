@@ -86,3 +86,9 @@ pub(crate) fn failure(error: &anyhow::Error) -> Exit {
         }
     }
 }
+
+/// The words of an error without Rust's "(os error 2)".
+pub(crate) fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use fullbore_pipeline::record::RunRecord;
 
 use crate::exit::Exit;
-use crate::messages::Failure;
+use crate::messages::{Failure, plain};
 
 /// A report to be written.
 #[derive(Debug)]
@@ -75,10 +75,4 @@ impl ReportFile {
             let _ = std::fs::remove_file(&self.path);
         }
     }
-}
-
-/// The words of an error without Rust's "(os error 2)".
-fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }

@@ -145,6 +145,12 @@ pub(crate) fn fullbore() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_fullbore")), PathBuf::from)
 }
 
+/// What stands before and behind a relay.
+pub(crate) fn relay_ends() -> &'static str {
+    static ENDS: OnceLock<PathBuf> = OnceLock::new();
+    ENDS.get_or_init(|| example("fullbore-relay-ends")).to_str().unwrap()
+}
+
 /// The programs of known behaviour, built once for each run of the tests.
 fn example(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();

@@ -1,10 +1,14 @@
-//! Stages at work: source → blocks → codec → pipe writer.
+//! From a source to a sink: what moves the bytes of fullbore's own stages.
 //!
-//! Flow: [`Input`] ─block─▶ [`Codec::push`](fullbore_codec::Codec::push) ─room of the
+//! Flow of a stage: [`Input`] ─block─▶ [`Codec::push`](fullbore_codec::Codec::push) ─room of the
 //! [`PipeWriter`](fullbore_pipe::PipeWriter)─▶ output. [`transform`] does it for a codec, [`generate`] for a source of
 //! its own. A second thread reads ahead only where a CPU is idle and enough was read to make it pay.
+//! Flow of [`buffer`]: input → reader → queue (pipes, memory, disk) → writer → output.
+//! This crate shows nothing and decides no exit status.
+#![forbid(unsafe_code)]
 
 mod ahead;
+pub mod buffer;
 mod error;
 mod flow;
 mod input;

@@ -1,7 +1,8 @@
 //! What fullbore asks Linux to do with a pipe: name it, size it, look into it, without owning it.
 //!
 //! Flow: descriptor → [`PipeId`] · [`capacity()`] · [`set_capacity()`] · [`fill()`]; for pipes of other
-//! processes, [`lend()`] opens the descriptor for one closure and closes it at once.
+//! processes, [`lend()`] opens the descriptor for one closure and closes it at once. Data moves with [`transfer`],
+//! and waits in pipes of our own ([`Reservoir`]).
 //! It is also the fence around what safe libraries do not offer: inherited descriptors and [`Pidfd`].
 //! This crate never keeps an end of a pipe it did not make and never polls one.
 //!
@@ -19,6 +20,8 @@ mod identity;
 mod inherited;
 mod pages;
 mod pidfd;
+mod relay;
+pub mod transfer;
 mod writer;
 
 pub use capacity::{Limits, Refused, capacity, grow, set_capacity};
@@ -28,4 +31,5 @@ pub use foreign::{End, Handle, lend};
 pub use identity::PipeId;
 pub use inherited::{hand_on_closed_descriptors, let_go_of_inherited, sigpipe_was_ignored};
 pub use pidfd::Pidfd;
+pub use relay::{OwnPipe, Reservoir, Widened, pipe_budget, widen};
 pub use writer::{Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};

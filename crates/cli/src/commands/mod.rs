@@ -1,4 +1,5 @@
 //! One file for each command.
 
+pub(crate) mod buffer;
 pub(crate) mod documents;
 pub(crate) mod run;

@@ -1,0 +1,46 @@
+//! What is said when the stream ended early.
+
+use std::io;
+
+use fullbore_feed::buffer::{Error, Look};
+
+use crate::exit::Exit;
+use crate::messages::{Failure, plain};
+
+/// The failure in words: which side, which file, why, and how far it got.
+pub(crate) fn failure(error: &Error, look: &Look) -> Failure {
+    let (what, source) = match error {
+        Error::Reading(source) => (side("reading standard input", 0), source),
+        Error::Writing(source) => (side("writing standard output", 1), source),
+        Error::WritingCopy { path, source } => (format!("writing: {}", path.display()), source),
+        Error::Spill { folder, source } => (format!("spill: {}", folder.display()), source),
+        Error::ReadingSpill(source) => ("reading the spill file".to_owned(), source),
+        Error::Thread(source) => ("starting a thread".to_owned(), source),
+        other => return in_words(format!("buffer: {other}"), ""),
+    };
+    let how_far = match error {
+        Error::Spill { .. } | Error::Thread(_) => String::new(),
+        _ => format!(" ({} bytes written)", look.written.0),
+    };
+    in_words(format!("buffer: {what}: {}{how_far}", plain(source)), hint(source))
+}
+
+fn in_words(message: String, hint: &str) -> Failure {
+    Failure { message, hint: hint.to_owned(), exit: Exit::NotDone }
+}
+
+fn hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull => "free some space on that disk",
+        io::ErrorKind::IsADirectory => "give a file",
+        _ => "",
+    }
+}
+
+/// The side, with the name of the file that is there, if it has one.
+fn side(what: &str, fd: u32) -> String {
+    match std::fs::read_link(format!("/proc/self/fd/{fd}")) {
+        Ok(path) if path.is_absolute() => format!("{what}: {}", path.display()),
+        _ => what.to_owned(),
+    }
+}

@@ -1,0 +1,121 @@
+//! From arguments to a buffer at work.
+
+use std::fs::File;
+use std::io::{stdin, stdout};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::thread;
+
+use anyhow::{Context, Result};
+use fullbore_feed::buffer::{Buffer, Copy, Event, LEAST_LIMIT, Look, Options, Watermarks};
+use fullbore_measure::Bytes;
+use fullbore_pipe::Limits;
+use fullbore_proc::{Root, pipe_limits};
+use rustix::fs::{FileType, SeekFrom, fstat, seek};
+use rustix::param::page_size;
+use signal_hook::consts::signal::{SIGINT, SIGUSR1};
+use signal_hook::iterator::Signals;
+
+use super::failure::failure;
+use crate::args::buffer::{BufferOptions, OnInterrupt};
+use crate::exit::Exit;
+use crate::messages::{Failure, plain};
+
+/// Starts the buffer between standard input and standard output.
+pub(crate) fn start(
+    options: &BufferOptions,
+    on_event: impl Fn(Event) + Send + Sync + 'static,
+) -> Result<Buffer> {
+    let copies = options.output.iter().map(|path| open(path)).collect::<Result<_, Failure>>()?;
+    let wanted = Options {
+        limit: options.memory.unwrap_or_else(default_memory),
+        watermarks: Watermarks { start_percent: options.start, stop_percent: options.stop },
+        rate: options.rate_limit,
+        hash: options.hash.map(crate::args::buffer::HashName::hash),
+        copies,
+        spill: options.spill.clone(),
+        pipe_limits: limits(),
+    };
+    let input = stdin().as_fd().try_clone_to_owned().context("buffer: reading standard input")?;
+    let output =
+        stdout().as_fd().try_clone_to_owned().context("buffer: writing standard output")?;
+    Buffer::start(input, output, wanted, on_event)
+        .map_err(|error| failure(&error, &Look::default()).into())
+}
+
+fn open(path: &Path) -> Result<Copy, Failure> {
+    match File::create(path) {
+        Ok(file) => Ok(Copy { path: path.to_owned(), file }),
+        Err(error) => Err(Failure {
+            message: format!("buffer: writing: {}: {}", path.display(), plain(&error)),
+            hint: "nothing was read; give a path that can be written".to_owned(),
+            exit: Exit::NotDone,
+        }),
+    }
+}
+
+/// A quarter of the memory that is available, at most 1 GiB.
+fn default_memory() -> Bytes {
+    const MOST: u64 = 1 << 30;
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let number = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    Bytes(number.map_or(LEAST_LIMIT.0 << 10, |kib| (kib << 10) / 4).clamp(LEAST_LIMIT.0, MOST))
+}
+
+fn limits() -> Limits {
+    let known = pipe_limits(&Root::system());
+    Limits {
+        pipe_max: known.max_bytes.map_or(Limits::DEFAULT.pipe_max, Bytes),
+        user_soft: match known.user_pages_soft {
+            Some(0) => None,
+            Some(pages) => Some(Bytes(pages * page_size() as u64)),
+            None => Limits::DEFAULT.user_soft,
+        },
+    }
+}
+
+/// How much will come: as the user says, or what a file on standard input has from here on.
+pub(crate) fn size(options: &BufferOptions) -> Option<Bytes> {
+    if options.size.is_some() {
+        return options.size;
+    }
+    let stat = fstat(stdin()).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let here = seek(stdin(), SeekFrom::Current(0)).ok()?;
+    Some(Bytes(u64::try_from(stat.st_size).ok()?.saturating_sub(here)))
+}
+
+/// Calls `on_signal` for each signal that means something, until that says `false`.
+pub(crate) fn listen(
+    on_interrupt: OnInterrupt,
+    on_signal: impl Fn(i32) -> bool + Send + 'static,
+) -> Result<()> {
+    let mut wanted = vec![SIGUSR1];
+    // Without a handler Ctrl-C kills as it kills cat; where it is ignored (nohup, &), it stays ignored.
+    if on_interrupt == OnInterrupt::Drain && !is_ignored(SIGINT) {
+        wanted.push(SIGINT);
+    }
+    let mut signals = Signals::new(wanted).context("buffer: listening for signals")?;
+    let listen = move || {
+        for signal in signals.forever() {
+            if !on_signal(signal) {
+                break;
+            }
+        }
+    };
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(listen)
+        .context("buffer: starting a thread")?;
+    Ok(())
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = text.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}

@@ -1,0 +1,241 @@
+//! `fullbore buffer` when calls fail, readers leave and resources are short: nothing is lost in silence.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::buffer::{Held, assert_output, line, numbers};
+use crate::sandbox::{
+    Sandbox, finish, fullbore, is_installed, relay_ends, status_text, wait_or_kill,
+};
+
+/// Runs the line with some calls of the buffer made to fail.
+fn injected(place: &Sandbox, inject: &str, around: (&str, &str)) -> crate::sandbox::Ended {
+    let strace = format!("strace -f -qq -o /dev/null -e inject={inject}");
+    line(place, &format!("{}{strace} $fullbore buffer -q -m 1M{}", around.0, around.1))
+}
+
+#[test]
+fn a_splice_that_is_refused_at_first_is_replaced_by_read_and_write() {
+    require_programs!("strace");
+    let place = Sandbox::new();
+    for error in ["EINVAL", "ENOSYS", "EPERM", "EOPNOTSUPP"] {
+        // Forbidden for good, as by a seccomp filter; only the first; only the second, which is the one that tells.
+        for when in ["1+", "1", "2"] {
+            let inject = format!("splice:error={error}:when={when}");
+            let ended =
+                injected(&place, &inject, ("$ends produce 20M | ", " | $ends consume check"));
+            assert_output(&ended, "20971520\n");
+            assert_eq!(ended.stderr, "", "{inject}");
+        }
+    }
+}
+
+#[test]
+fn an_output_that_refuses_splice_gets_what_was_queued_by_then() {
+    require_programs!("strace");
+    let place = Sandbox::new();
+    // Appending files refuse splice; the input was spliced before that is found out.
+    let ended =
+        injected(&place, "splice:error=EINVAL:when=400+", ("$ends produce 20M | ", " >>out"));
+    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
+    assert!(fs::read(place.path("out")).unwrap() == numbers(20 << 20));
+}
+
+#[test]
+fn a_splice_that_fails_later_is_fatal_and_names_its_side() {
+    require_programs!("strace");
+    let place = Sandbox::new();
+    let ended =
+        injected(&place, "splice:error=EIO:when=1+", ("$ends produce 20M | ", " | cat >out"));
+    assert_eq!(status_text(ended.status), "exit 2");
+    assert!(
+        ended.stderr.contains(
+            "fullbore: buffer: reading standard input: Input/output error (0 bytes written)"
+        ),
+        "{}",
+        ended.stderr
+    );
+    // A file on the output: each splice after the first is to it or to the queue, in turn.
+    for (when, sides) in [("5+", ["reading standard input", "writing standard output"])] {
+        let inject = format!("splice:error=EINVAL:when={when}");
+        let ended = injected(&place, &inject, ("$ends produce 20M | ", " >out"));
+        assert_eq!(status_text(ended.status), "exit 2", "{}", ended.stderr);
+        assert!(sides.iter().any(|side| ended.stderr.contains(side)), "{}", ended.stderr);
+        let written = fs::read(place.path("out")).unwrap();
+        let said = format!("({} bytes written)", written.len());
+        assert!(ended.stderr.contains(&said), "{said}: {}", ended.stderr);
+        assert!(written == numbers(written.len()), "what was written is not the beginning");
+    }
+}
+
+#[test]
+fn a_read_or_write_that_fails_is_named_with_its_file() {
+    require_programs!("strace");
+    let place = Sandbox::new();
+    fs::write(place.path("in"), numbers(1 << 20)).unwrap();
+    let ended =
+        injected(&place, "pwritev2:error=EOPNOTSUPP", ("cat in | ", " --hash xxh3 | cmp - in"));
+    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
+    for (inject, output, message) in [
+        ("read:error=EIO:when=12+", " <in | cat", "reading standard input: /"),
+        ("write:error=EDQUOT:when=3+", " <in >out", "writing standard output: /"),
+    ] {
+        let ended = injected(&place, inject, ("", output));
+        // Which read or write is hit depends on what comes before; that it is said does not.
+        if status_text(ended.status) != "exit 0" {
+            assert!(ended.stderr.contains(message), "{inject}: {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_with_its_name_and_how_far_it_got() {
+    let place = Sandbox::new();
+    for producer in ["$ends produce 5M |", "cat in |", "< in"] {
+        fs::write(place.path("in"), numbers(1 << 20)).unwrap();
+        let ended = line(&place, &format!("{producer} $fullbore buffer -q >/dev/full"));
+        assert!(!ended.status.success(), "{producer}");
+        assert!(
+            ended.stderr.contains(
+                "fullbore: buffer: writing standard output: /dev/full: No space left on device (0 bytes written)\nhint: "
+            ),
+            "{producer}: {}",
+            ended.stderr
+        );
+    }
+    let ended = line(&place, "$fullbore buffer -q -o /dev/full <in >out; echo $?");
+    assert_output(&ended, "2\n");
+    assert!(ended.stderr.contains("buffer: writing: /dev/full: No space"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_reader_that_left_ends_it_as_it_ends_cat() {
+    let place = Sandbox::new();
+    for options in ["", "-m 64K", "--hash sha256", "-L 1G", "-o copy", "--start 10%"] {
+        let ended = line(
+            &place,
+            &format!("yes | $fullbore buffer {options} | head -c 2; echo ${{PIPESTATUS[*]}}"),
+        );
+        assert_eq!(ended.stdout, b"y\n141 141 0\n", "{options}: {}", ended.stderr);
+        assert_eq!(ended.stderr, "", "{options}");
+    }
+}
+
+#[test]
+fn a_directory_on_standard_input_is_said() {
+    let ended = line(&Sandbox::new(), "$fullbore buffer </tmp");
+    assert_eq!(status_text(ended.status), "exit 2");
+    assert!(
+        ended.stderr.contains("reading standard input: /tmp: Is a directory"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_user_with_few_pipes_gets_memory_instead() {
+    require!(
+        rustix::process::geteuid().is_root() && is_installed("setpriv"),
+        "only root can become another user"
+    );
+    let place = Sandbox::new();
+    for (name, program) in [("ends-copy", relay_ends().into()), ("fullbore-copy", fullbore())] {
+        fs::copy(program, place.path(name)).unwrap();
+    }
+    fs::set_permissions(place.path("."), std::os::unix::fs::PermissionsExt::from_mode(0o777))
+        .unwrap();
+    let as_user = "setpriv --reuid 65532 --regid 65532 --clear-groups";
+    let through = "./ends-copy produce 300M | ./fullbore-copy buffer -q -m 200M | \
+                   { sleep 0.5; ./ends-copy consume check; }";
+    let ended = line(&place, &format!("exec {as_user} bash -c '{through}'"));
+    assert_output(&ended, "314572800\n");
+    // Now with all pipes of the user taken: new ones hold 8 KiB and cannot be widened.
+    let mut holder = place.command("setpriv");
+    holder.args(["--reuid", "65532", "--regid", "65532", "--clear-groups", "./ends-copy"]);
+    holder.args(["hold", "100"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut holder = holder.spawn().unwrap();
+    let mut count = String::new();
+    let mut stdout = std::io::BufReader::new(holder.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut stdout, &mut count).unwrap();
+    let is_bounded = count.trim().parse::<u32>().unwrap() < 100;
+    let ended = line(&place, &format!("exec {as_user} bash -c '{through}'"));
+    drop(holder.stdin.take());
+    wait_or_kill(&mut holder, "the holder of pipes");
+    assert_output(&ended, "314572800\n");
+    require!(is_bounded, "this machine does not limit the pipes of a user");
+}
+
+#[test]
+fn an_unprivileged_buffer_takes_at_most_half_of_the_users_pipes() {
+    require!(
+        rustix::process::geteuid().is_root() && is_installed("setpriv"),
+        "only root can become another user"
+    );
+    let soft = fs::read_to_string("/proc/sys/fs/pipe-user-pages-soft").unwrap();
+    let budget_bytes = soft.trim().parse::<u64>().unwrap() * 4096 / 2;
+    require!(budget_bytes > 0, "this machine does not limit the pipes of a user");
+    let place = Sandbox::new();
+    fs::copy(fullbore(), place.path("fullbore-copy")).unwrap();
+    let mut held = Held::start_as(
+        &place,
+        &["setpriv", "--reuid", "65531", "--regid", "65531", "--clear-groups", "--inh-caps=-all"],
+        "./fullbore-copy",
+        &["-m", "256M"],
+    );
+    let expected = numbers(200 << 20);
+    let mut input = held.input.take().unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            input.write_all(&expected).unwrap();
+            drop(input);
+        });
+        writer.join().unwrap();
+        held.wait_for(&place, "all taken", |state| state["read_bytes"] == 200 << 20);
+        let pipes = crate::processes::Process(held.child.id()).open_files();
+        let mut names: Vec<_> = pipes
+            .into_iter()
+            .filter(|(_, target)| target.starts_with("pipe:"))
+            .map(|(_, target)| target)
+            .collect();
+        names.sort();
+        names.dedup();
+        assert!(names.len() > 10, "hardly any pipes are used: {names:?}");
+        assert!((names.len() as u64) << 20 <= budget_bytes + (2 << 20), "{} pipes", names.len());
+        assert!(held.read_to_end() == expected);
+    });
+    assert_eq!(held.end(), "exit 0");
+}
+
+#[test]
+fn few_descriptors_are_enough_for_a_buffer() {
+    let place = Sandbox::new();
+    let ended = line(
+        &place,
+        "$ends produce 200M | (ulimit -n 20; exec $fullbore buffer -q -m 150M) | { sleep 0.3; $ends consume check; }",
+    );
+    assert_output(&ended, "209715200\n");
+}
+
+#[test]
+fn threads_that_are_refused_are_said() {
+    require!(
+        rustix::process::geteuid().is_root() && is_installed("setpriv"),
+        "only root can become another user"
+    );
+    let place = Sandbox::new();
+    fs::copy(fullbore(), place.path("fullbore-copy")).unwrap();
+    let mut command = place.command("bash");
+    command.args([
+        "-c",
+        "ulimit -u 1; exec setpriv --reuid 65530 --clear-groups ./fullbore-copy buffer </dev/null",
+    ]);
+    let ended = finish(command);
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+    assert!(
+        ended.status.success() || ended.stderr.contains("starting a thread"),
+        "{}: {}",
+        status_text(ended.status),
+        ended.stderr
+    );
+}

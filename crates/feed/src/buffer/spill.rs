@@ -1,0 +1,88 @@
+//! The part of the stream that waits on disk.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+
+const PAGE_BYTES: u64 = 4096;
+
+/// A file without a name: gone when the process is, however that ends.
+#[derive(Debug)]
+pub(super) struct Spill {
+    file: File,
+}
+
+impl Spill {
+    /// # Errors
+    /// When no file can be made in `folder`.
+    pub(super) fn create(folder: &Path) -> io::Result<Self> {
+        Ok(Self { file: tempfile::tempfile_in(folder)? })
+    }
+
+    /// Writes at `offset`; returns how many bytes that was before Linux refused more, and why it did.
+    pub(super) fn write(&self, bytes: &[u8], offset: u64) -> (usize, Option<io::Error>) {
+        let mut done = 0;
+        while done < bytes.len() {
+            match rustix::io::pwrite(&self.file, &bytes[done..], offset + done as u64) {
+                Ok(0) => return (done, Some(Errno::IO.into())),
+                Ok(count) => done += count,
+                Err(Errno::INTR) => {}
+                Err(errno) => return (done, Some(errno.into())),
+            }
+        }
+        (done, None)
+    }
+
+    /// Reads what was written at `offset`.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub(super) fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, into, offset)
+    }
+
+    /// Gives the disk its room back. Where that cannot be done, [`Self::restart`] does it later.
+    ///
+    /// What lies before `offset` was read before, so the page in which it begins may go, too.
+    pub(super) fn punch(&self, offset: u64, bytes: u64) {
+        let start = offset - offset % PAGE_BYTES;
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let _ = rustix::fs::fallocate(&self.file, flags, start, bytes + offset - start);
+    }
+
+    /// Nothing waits in it: writing may begin at 0 again.
+    pub(super) fn restart(&self) {
+        let _ = self.file.set_len(0);
+    }
+
+    /// Bytes it takes on disk.
+    #[cfg(test)]
+    fn allocated_bytes(&self) -> u64 {
+        std::os::unix::fs::MetadataExt::blocks(&self.file.metadata().unwrap()) * 512
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read_back_and_its_room_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::create(folder.path()).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let written: Vec<u8> = (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect();
+        assert!(matches!(spill.write(&written, 4096), (count, None) if count == written.len()));
+        let mut read = vec![0; written.len()];
+        spill.read(4096, &mut read).unwrap();
+        assert!(read == written);
+        let before = spill.allocated_bytes();
+        spill.punch(4096, 1 << 19);
+        assert!(spill.allocated_bytes() <= before - (1 << 18), "nothing was given back");
+        spill.read(4096 + (1 << 19), &mut read[..1 << 19]).unwrap();
+        assert!(read[..1 << 19] == written[1 << 19..]);
+    }
+}
