@@ -122,8 +122,15 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
             let signs = look_up(ascii, bytes);
             let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep);
             // Characters that are continued here were continued within ASCII only if they were not well-formed.
-            if (_mm512_movepi8_mask(bytes) | unknown | carry.continued) == 0 {
+            let special = _mm512_movepi8_mask(bytes) | carry.continued;
+            if (special | unknown) == 0 {
                 stage.put(signs, u64::MAX);
+                carry.marks = _mm512_setzero_si512();
+            } else if special == 0
+                && on_error == OnError::Skip
+                && _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT)) == 0
+            {
+                stage.put(signs, !unknown);
                 carry.marks = _mm512_setzero_si512();
             } else {
                 stop = mixed(window, signs, codes, on_error, &mut carry, &mut stage);
@@ -385,6 +392,7 @@ impl Stage {
         let groups = self.count.div_ceil(8);
         self.keep[self.count..self.count + 8].fill(0);
         let output = &mut output[..groups * 64];
+        let begin = output.as_mut_ptr();
         let mut written = 0;
         let staged = self.dash.chunks_exact(8).zip(self.keep.chunks_exact(8));
         for ((dash, keep), first) in staged.zip(self.first.chunks_exact(8)).take(groups) {
@@ -393,7 +401,11 @@ impl Stage {
             // Not by a mask: moving one to a mask register takes a cycle, and two are moved already.
             let slots = _mm512_or_si512(slots, _mm512_shuffle_epi8(firsts, spread));
             let slots = _mm512_mask_mov_epi8(slots, dash, dashes);
-            store64(output, written, _mm512_maskz_compress_epi8(keep, slots));
+            let text = _mm512_maskz_compress_epi8(keep, slots);
+            let end = begin.wrapping_add(written);
+            // SAFETY: `output` is 64 bytes long for every group (checked above), and each of the groups so far has added
+            // at most 64, the bits of a word, to `written`; so there are 64 bytes for this one.
+            unsafe { _mm512_storeu_si512(end.cast(), text) };
             written += keep.count_ones() as usize;
         }
         self.count = 0;
