@@ -1,6 +1,7 @@
 //! What the user typed, and nothing more: no look at the system here.
 
 pub(crate) mod buffer;
+pub(crate) mod stages;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
 
 use self::buffer::BufferOptions;
+use self::stages::{GenOptions, MorseTask, Utf8Task};
 
 /// Unix pipelines at the speed the machine allows, with every second accounted for.
 #[derive(Debug, Parser)]
@@ -29,6 +31,11 @@ pub(crate) struct Arguments {
 pub(crate) enum Task {
     Run(RunOptions),
     Buffer(BufferOptions),
+    #[command(subcommand)]
+    Morse(MorseTask),
+    #[command(subcommand)]
+    Utf8(Utf8Task),
+    Gen(GenOptions),
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  fullbore completions bash > ~/.local/share/bash-completion/completions/fullbore"

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done.
     Done,
+    /// Done, and the answer is no: malformed input.
+    No,
     /// Not done: wrong usage or a failure.
     NotDone,
     /// A filter whose reader left: silent, as `cat` would end.
@@ -25,6 +27,7 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
             Exit::Done => 0,
+            Exit::No => 1,
             Exit::NotDone => 2,
             Exit::ReaderLeft => 141,
             Exit::Child(status) => status,

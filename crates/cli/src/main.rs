@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     let done = match arguments.task {
         Task::Run(options) => commands::run::run(options),
         Task::Buffer(options) => commands::buffer::run(&options),
+        Task::Morse(task) => commands::morse::run(&task),
+        Task::Utf8(task) => commands::utf8::run(&task),
+        Task::Gen(options) => commands::generate::run(&options),
         Task::Completions { shell } => commands::documents::completions(shell),
         Task::Man { directory } => commands::documents::man(directory.as_deref()),
     };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use fullbore_pipe::{fill, grow, is_pipe};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -61,7 +61,9 @@ impl Input {
                     return Ok(count);
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => self.wait()?,
+                Err(Errno::AGAIN) => {
+                    wait(&self.fd, PollFlags::IN).map_err(|errno| self.error(errno))?;
+                }
                 Err(errno) => return Err(self.error(errno)),
             }
         }
@@ -80,19 +82,20 @@ impl Input {
         }
     }
 
-    fn wait(&self) -> Result<(), InputError> {
-        loop {
-            match poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], None) {
-                Ok(_) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.error(errno)),
-            }
-        }
-    }
-
     fn error(&self, errno: Errno) -> InputError {
         InputError { name: self.name.clone(), read: self.read, source: errno.into() }
     }
+}
+
+impl AsFd for Input {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Waits for a descriptor that does not wait itself.
+pub(crate) fn wait(fd: impl AsFd, what_for: PollFlags) -> Result<(), Errno> {
+    rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(&fd, what_for)], None)).map(drop)
 }
 
 /// Input that failed.

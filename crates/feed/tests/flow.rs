@@ -1,4 +1,9 @@
 //! A stage as its user sees it: input in, output out, at once and in order.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test reports by panicking, and makes up bytes"
+)]
 
 use std::fmt;
 use std::io::{BufRead, BufReader, PipeReader, Read, Write};

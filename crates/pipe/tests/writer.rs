@@ -1,4 +1,9 @@
 //! The writer as a stage uses it: whatever is written arrives, whatever it is written to.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test reports by panicking, and makes up bytes"
+)]
 
 use std::fs::File;
 use std::io::{ErrorKind, PipeReader, Read, Seek, Write};

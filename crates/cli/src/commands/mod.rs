@@ -2,4 +2,8 @@
 
 pub(crate) mod buffer;
 pub(crate) mod documents;
+pub(crate) mod generate;
+pub(crate) mod morse;
 pub(crate) mod run;
+mod stage;
+pub(crate) mod utf8;

@@ -1,4 +1,9 @@
 //! Every byte arrives as it was written, whatever the reader does with the pages.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test reports by panicking, and makes up bytes"
+)]
 
 mod readers;
 mod sequence;

@@ -1,0 +1,89 @@
+//! What all filters and sources share: their input, their output, and how they end.
+
+use std::fs::File;
+use std::io::stdout;
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use fullbore_codec::{Codec, Tier};
+use fullbore_feed::{Ahead, FeedError, Input, transform};
+use fullbore_pipe::{Options, OutputError, PipeWriter};
+
+use crate::exit::Exit;
+use crate::messages::{Failure, plain};
+
+/// A command, for its messages, and where it reads from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stage<'a> {
+    /// `morse encode`
+    pub(crate) name: &'a str,
+    /// Standard input without it, or for `-`.
+    pub(crate) file: Option<&'a Path>,
+    /// What to try when the input is malformed.
+    pub(crate) hint: &'a str,
+}
+
+/// The kernels to use.
+///
+/// # Errors
+/// A wish (`FULLBORE_TIER`) that this CPU cannot fulfil.
+pub(crate) fn tier() -> Result<Tier> {
+    Tier::current().map_err(|error| anyhow!("{error}"))
+}
+
+/// Standard output, by the fastest way that is safe.
+pub(crate) fn output() -> PipeWriter<std::io::Stdout> {
+    PipeWriter::new(stdout(), Options::default())
+}
+
+impl Stage<'_> {
+    /// Opens the input.
+    ///
+    /// # Errors
+    /// The file, and why it cannot be read.
+    pub(crate) fn input(&self) -> Result<Input> {
+        match self.file {
+            None => Input::standard().map_err(|error| anyhow!("{}: {error}", self.name)),
+            Some(path) if path == Path::new("-") => {
+                Input::standard().map_err(|error| anyhow!("{}: {error}", self.name))
+            }
+            Some(path) => match File::open(path) {
+                Ok(file) => Ok(Input::new(file, path.display().to_string())),
+                Err(error) => {
+                    Err(anyhow!("{}: reading: {}: {}", self.name, path.display(), plain(&error)))
+                }
+            },
+        }
+    }
+
+    /// Sends the input through a codec to standard output.
+    ///
+    /// # Errors
+    /// What ended it early.
+    pub(crate) fn run<C: Codec>(&self, codec: &mut C) -> Result<Exit> {
+        match transform(self.input()?, codec, &mut output(), Ahead::WherePays) {
+            Ok(_) => Ok(Exit::Done),
+            Err(error) if error.is_broken_pipe() => Ok(Exit::ReaderLeft),
+            Err(FeedError::Codec(error)) => Err(self.malformed(&error).into()),
+            Err(error) => Err(anyhow!("{}: {error}", self.name)),
+        }
+    }
+
+    /// The input is not what it should be: where, and what to try.
+    pub(crate) fn malformed(&self, error: &dyn std::fmt::Display) -> Failure {
+        let input = match self.file {
+            Some(path) if path != Path::new("-") => path.display().to_string(),
+            _ => "standard input".to_owned(),
+        };
+        Failure {
+            message: format!("{}: {input}: {error}", self.name),
+            hint: self.hint.to_owned(),
+            exit: Exit::No,
+        }
+    }
+}
+
+/// How a stage ends whose output failed.
+pub(crate) fn output_failed(name: &str, error: &OutputError) -> Result<Exit> {
+    if error.is_broken_pipe() { Ok(Exit::ReaderLeft) } else { Err(anyhow!("{name}: {error}")) }
+}
