@@ -24,6 +24,7 @@ mod sandbox;
 mod accuracy;
 mod observer;
 mod pairs;
+mod relay;
 mod speed;
 mod table;
 
@@ -64,6 +65,10 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("tracing", speed::tracing_cost),
     ("observer", observer::cost_of_observing),
     ("shares", accuracy::shares),
+    ("relay", relay::throughput),
+    ("antiphase", relay::bursts_in_antiphase),
+    ("buffer-memory", relay::memory_beside_the_queue),
+    ("buffer-latency", relay::added_latency),
 ];
 
 fn main() -> ExitCode {

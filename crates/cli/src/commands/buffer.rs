@@ -5,7 +5,7 @@ mod failure;
 mod setup;
 mod state;
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -67,10 +67,7 @@ fn next(messages: &Receiver<Message>, interval: Option<Duration>) -> Option<Mess
     match interval {
         // The signals' thread holds a sender for good: it cannot be disconnected.
         None => messages.recv().ok(),
-        Some(interval) => match messages.recv_timeout(interval) {
-            Ok(message) => Some(message),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        },
+        Some(interval) => messages.recv_timeout(interval).ok(),
     }
 }
 
