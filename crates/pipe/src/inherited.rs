@@ -55,6 +55,18 @@ pub fn sigpipe_was_ignored() -> bool {
     at_start() & SIGPIPE_IGNORED != 0
 }
 
+/// Whether standard input was closed when this process was started; what is read now is `/dev/null`.
+#[must_use]
+pub fn stdin_was_closed() -> bool {
+    at_start() & 1 != 0
+}
+
+/// Whether standard output was closed when this process was started; what is written now is lost in `/dev/null`.
+#[must_use]
+pub fn stdout_was_closed() -> bool {
+    at_start() & 2 != 0
+}
+
 fn at_start() -> u8 {
     // Named here, so that no linker drops it.
     let _ = std::hint::black_box(&LOOK_AT_START);

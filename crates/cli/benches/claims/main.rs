@@ -30,6 +30,7 @@ mod sequence;
 mod accuracy;
 mod observer;
 mod pairs;
+mod relay;
 mod speed;
 mod table;
 mod zero_copy;
@@ -86,6 +87,10 @@ const RUN: &[(&str, Measurement)] = &[
     ("tracing", speed::tracing_cost),
     ("observer", observer::cost_of_observing),
     ("shares", accuracy::shares),
+    ("relay", relay::throughput),
+    ("antiphase", relay::bursts_in_antiphase),
+    ("buffer-memory", relay::memory_beside_the_queue),
+    ("buffer-latency", relay::added_latency),
 ];
 
 fn main() -> ExitCode {

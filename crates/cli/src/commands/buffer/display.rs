@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, stderr};
 
-use fullbore_dash::is_foreground;
+use fullbore_dash::{is_foreground, terminal_size};
 use fullbore_feed::buffer::{Buffer, Look};
 use fullbore_measure::Bytes;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -50,7 +50,7 @@ impl Display {
             && is_foreground(stderr())
         {
             bar.set_position(now.written.0);
-            bar.set_message(state.text());
+            bar.set_message(state.text(self.columns()));
             bar.tick();
         }
         self.earlier = now;
@@ -64,7 +64,7 @@ impl Display {
             return say(&state.json());
         }
         let prefix = prefix(&self.name);
-        let line = format!("{prefix}{}\n", state.text());
+        let line = format!("{prefix}{}\n", state.text(usize::MAX));
         match &self.bar {
             Some(bar) => bar.suspend(|| say(&line)),
             None => say(&line),
@@ -81,8 +81,17 @@ impl Display {
             && is_foreground(stderr())
         {
             bar.set_position(now.written.0);
-            bar.abandon_with_message(state.text());
+            bar.abandon_with_message(state.text(self.columns()));
+            // The cursor stays behind the line.
+            say("\n");
         }
+    }
+
+    /// Columns that the bar leaves for words.
+    fn columns(&self) -> usize {
+        let columns = terminal_size(stderr()).map_or(80, |size| usize::from(size.columns));
+        let bar = if self.size.is_some() { BAR_COLUMNS + "[]  100 % ".len() } else { 0 };
+        columns.saturating_sub(bar + prefix(&self.name).chars().count())
     }
 
     fn state<'a>(&'a self, now: &'a Look, has_ended: bool) -> State<'a> {
@@ -90,13 +99,12 @@ impl Display {
     }
 }
 
+const BAR_COLUMNS: usize = 15;
+const TEMPLATE_WITH_BAR: &str = "{prefix}[{bar:15}] {percent:>3} %  {wide_msg}";
+
 fn bar(name: &str, size: Option<Bytes>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(size.map(|size| size.0), ProgressDrawTarget::stderr());
-    let template = if size.is_some() {
-        "{prefix}[{bar:20}] {percent:>3} % {wide_msg}"
-    } else {
-        "{prefix}{wide_msg}"
-    };
+    let template = if size.is_some() { TEMPLATE_WITH_BAR } else { "{prefix}{wide_msg}" };
     // The templates are constants that are known to be right; the default would do, too.
     let style = ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())

@@ -9,7 +9,7 @@ use std::thread;
 use anyhow::{Context, Result};
 use fullbore_feed::buffer::{Buffer, Copy, Event, LEAST_LIMIT, Look, Options, Watermarks};
 use fullbore_measure::Bytes;
-use fullbore_pipe::Limits;
+use fullbore_pipe::{Limits, stdin_was_closed, stdout_was_closed};
 use fullbore_proc::{Root, pipe_limits};
 use rustix::fs::{FileType, SeekFrom, fstat, seek};
 use rustix::param::page_size;
@@ -26,6 +26,7 @@ pub(crate) fn start(
     options: &BufferOptions,
     on_event: impl Fn(Event) + Send + Sync + 'static,
 ) -> Result<Buffer> {
+    refuse_closed_ends()?;
     let copies = options.output.iter().map(|path| open(path)).collect::<Result<_, Failure>>()?;
     let wanted = Options {
         limit: options.memory.unwrap_or_else(default_memory),
@@ -41,6 +42,20 @@ pub(crate) fn start(
         stdout().as_fd().try_clone_to_owned().context("buffer: writing standard output")?;
     Buffer::start(input, output, wanted, on_event)
         .map_err(|error| failure(&error, &Look::default()).into())
+}
+
+/// The language's runtime puts `/dev/null` in their place, where a stream would vanish without a word.
+fn refuse_closed_ends() -> Result<(), Failure> {
+    let closed = |what: &str| Failure {
+        message: format!("buffer: {what}: it is closed"),
+        hint: "to throw the stream away, write it to /dev/null".to_owned(),
+        exit: Exit::NotDone,
+    };
+    match () {
+        () if stdin_was_closed() => Err(closed("reading standard input")),
+        () if stdout_was_closed() => Err(closed("writing standard output")),
+        () => Ok(()),
+    }
 }
 
 fn open(path: &Path) -> Result<Copy, Failure> {

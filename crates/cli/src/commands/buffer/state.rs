@@ -58,8 +58,8 @@ impl From<WaitShares> for WaitsPercent {
 }
 
 impl State<'_> {
-    /// Rates, time and verdict, for a line on a terminal.
-    pub(crate) fn text(&self) -> String {
+    /// Rates, time and verdict on one line, with fewer words when there are not that many columns.
+    pub(crate) fn text(&self, columns: usize) -> String {
         let now = self.now;
         let average = now.rate_since(&Look::default());
         let elapsed = seconds(nanoseconds(now.elapsed));
@@ -73,11 +73,15 @@ impl State<'_> {
             Bytes(0) => String::new(),
             spilled => format!(", {spilled} on disk"),
         };
-        format!(
-            "{}  {rate} (average {average})  {elapsed}{left}  {}{spilled}",
-            now.written,
+        let written = now.written;
+        let long = format!(
+            "{written}  {rate} (average {average})  {elapsed}{left}  {}{spilled}",
             self.verdict()
-        )
+        );
+        if long.chars().count() <= columns {
+            return long;
+        }
+        format!("{written}  {rate}  {elapsed}{left}  {}{spilled}", self.short_verdict())
     }
 
     /// One JSON object and the end of the line.
@@ -127,6 +131,17 @@ impl State<'_> {
             _ => format!("neither side waits much: buffer {fill} full"),
         }
     }
+
+    fn short_verdict(&self) -> String {
+        let whom = match self.now.verdict_since(self.earlier) {
+            Verdict::Producer => "waits for producer, ",
+            Verdict::Consumer => "waits for consumer, ",
+            Verdict::Rate => "waits for rate limit, ",
+            Verdict::Watermark => "waits for start mark, ",
+            _ => "",
+        };
+        format!("{whom}{} full", self.now.fill())
+    }
 }
 
 fn nanoseconds(time: std::time::Duration) -> u64 {
@@ -158,8 +173,12 @@ mod tests {
         let size = Some(Bytes(7_000_000));
         let state = State { name: "x", size, earlier: &earlier, now: &now, has_ended: false };
         assert_eq!(
-            state.text(),
+            state.text(120),
             "2.9 MiB  2.0 MB/s (average 1.5 MB/s)  2.00 s  2.00 s left  consumer is the bottleneck: buffer full 92 %"
+        );
+        assert_eq!(
+            state.text(79),
+            "2.9 MiB  2.0 MB/s  2.00 s  2.00 s left  waits for consumer, 92 % full"
         );
         let line: serde_json::Value = serde_json::from_str(&state.json()).unwrap();
         assert_eq!(line["verdict"], "consumer");
