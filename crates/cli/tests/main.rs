@@ -30,6 +30,7 @@ mod leaks;
 mod report;
 mod shares;
 mod signals;
+mod stages;
 mod transparency;
 mod verdicts;
 mod zero_copy;

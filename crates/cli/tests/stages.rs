@@ -1,0 +1,234 @@
+//! The filters and sources as a user meets them: what comes out, what is said, how they end.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use crate::sandbox::{Ended, Sandbox, digest, finish, status_text, wait_or_kill, with_fixture};
+
+/// Runs a line of bash; `{fullbore}` is the program.
+fn bash(line: &str) -> Ended {
+    let place = Sandbox::new();
+    let mut command = place.command("bash");
+    command.env("LC_ALL", "C.UTF-8").args(["-c", &with_fixture(line)]);
+    finish(command)
+}
+
+/// Output, messages and exit status of a line that reads `input`.
+fn with_input(line: &str, input: &[u8]) -> (Vec<u8>, String, i32) {
+    let place = Sandbox::new();
+    std::fs::write(place.path("input"), input).unwrap();
+    let mut command = place.command("bash");
+    command.args(["-c", &with_fixture(&line.replace("{input}", "input"))]);
+    let ended = finish(command);
+    (ended.stdout, ended.stderr, ended.status.code().unwrap())
+}
+
+/// The three ways a stage is fed: from a pipe into a pipe, from a file into a pipe, and from a pipe into a file.
+const WAYS: [&str; 3] = [
+    "set -o pipefail; cat {input} | {} | cat",
+    "set -o pipefail; {} {input} | cat",
+    "set -o pipefail; cat {input} | {} > out; status=$?; cat out; exit $status",
+];
+
+fn every_way(stage: &str, input: &[u8], output: &[u8], status: i32, message: &str) {
+    for way in WAYS {
+        let (stdout, stderr, code) = with_input(&way.replace("{}", stage), input);
+        assert_eq!(
+            String::from_utf8_lossy(&stdout),
+            String::from_utf8_lossy(output),
+            "{stage}: {way}"
+        );
+        assert_eq!(code, status, "{stage}: {way}: {stderr}");
+        assert!(stderr.contains(message), "{stage}: {way}: {stderr}");
+        assert_eq!(message.is_empty(), stderr.is_empty(), "{stage}: {way}: {stderr}");
+    }
+}
+
+#[test]
+fn morse_goes_there_and_back() {
+    let encode = "{fullbore} morse encode";
+    every_way(
+        encode,
+        "SOS Москва\nπ".as_bytes(),
+        b"... --- ... / -- --- ... -.- .-- .-\n.--.",
+        0,
+        "",
+    );
+    let decode = "{fullbore} morse decode --alphabet russian";
+    every_way(decode, "−− ––– ··· -.- .-- •-\n".as_bytes(), "МОСКВА\n".as_bytes(), 0, "");
+}
+
+#[test]
+fn what_has_no_code_is_named_after_everything_before_it_was_written() {
+    let text = "ok\nab☃cd".as_bytes();
+    let encode = "{fullbore} morse encode";
+    every_way(
+        encode,
+        text,
+        b"--- -.-\n.- -...",
+        1,
+        "byte 5, line 2, column 3: no Morse code for '☃' (U+2603)",
+    );
+    every_way("{fullbore} morse encode --on-error skip", text, b"--- -.-\n.- -... -.-. -..", 0, "");
+    every_way(
+        "{fullbore} morse decode",
+        b"... ........",
+        b"S",
+        1,
+        "byte 4, line 1, column 5: unknown sign ........",
+    );
+}
+
+#[test]
+fn utf8_is_handed_on_up_to_the_first_fault() {
+    let good = "naïve 日本 👍\n".repeat(9000);
+    every_way("{fullbore} utf8 check", good.as_bytes(), good.as_bytes(), 0, "");
+    let bad = [good.as_bytes(), b"ab\xe2\x82", b"cd"].concat();
+    let written = [good.as_bytes(), b"ab"].concat();
+    let said = format!("byte {}, line 9001, column 3: invalid UTF-8: E2 82", written.len());
+    every_way("{fullbore} utf8 check", &bad, &written, 1, &said);
+    let repaired = [good.as_bytes(), "ab\u{FFFD}cd".as_bytes()].concat();
+    every_way("{fullbore} utf8 repair", &bad, &repaired, 0, "");
+    every_way("{fullbore} utf8 repair --drop", &bad, &[good.as_bytes(), b"abcd"].concat(), 0, "");
+}
+
+#[test]
+fn utf8_check_with_quiet_has_only_a_status() {
+    for (input, status) in [("é".as_bytes(), 0), (b"\xc3".as_slice(), 1), (b"".as_slice(), 0)] {
+        let (stdout, stderr, code) = with_input("{fullbore} utf8 check -q input", input);
+        assert_eq!((stdout.len(), stderr.as_str(), code), (0, "", status));
+    }
+}
+
+#[test]
+fn a_character_may_be_cut_anywhere() {
+    let ended = bash(
+        "set -o pipefail; (printf 'a\\xe2'; sleep 0.05; printf '\\x82'; sleep 0.05; printf '\\xacb') | \
+         {fullbore} utf8 check | {fullbore} morse encode --on-error skip",
+    );
+    assert_eq!(ended.stdout, b".- -...", "{}", ended.stderr);
+    assert!(ended.status.success(), "{}", ended.stderr);
+}
+
+#[test]
+fn a_line_comes_out_before_the_next_goes_in() {
+    for stage in ["utf8 check", "utf8 repair", "morse encode"] {
+        let place = Sandbox::new();
+        let words: Vec<&str> = stage.split(' ').collect();
+        let mut command = place.fullbore(&words);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut into, mut out) =
+            (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        for _ in 0..3 {
+            into.write_all(b"E\n").unwrap();
+            let mut line = String::new();
+            out.read_line(&mut line).unwrap();
+            assert!(["E\n", ".\n"].contains(&line.as_str()), "{stage}: {line}");
+        }
+        drop(into);
+        assert!(wait_or_kill(&mut child, stage).success());
+    }
+}
+
+#[test]
+fn made_up_data_is_the_same_each_time_and_stops_where_it_is_told() {
+    for (options, bytes, lines) in [
+        ("fizzbuzz --count 100000", None, Some(100_000)),
+        ("fizzbuzz --bytes 3M", Some(3 << 20), None),
+        ("zero --bytes 2M", Some(2 << 20), None),
+        ("random --bytes 2M --seed 9", Some(2 << 20), None),
+        ("lines --bytes 2M --length 100", Some(2 << 20), None),
+        ("lines --count 30000 --length 7", Some(210_000), Some(30_000)),
+        ("jsonl --rows 20000 --seed 4", None, Some(20_000)),
+    ] {
+        let [one, two] = [0; 2].map(|_| bash(&format!("{{fullbore}} gen {options} | cat")));
+        assert_eq!(digest(&one.stdout), digest(&two.stdout), "{options}");
+        assert!(
+            bytes.is_none_or(|bytes| one.stdout.len() == bytes),
+            "{options}: {}",
+            one.stdout.len()
+        );
+        let found = one.stdout.iter().filter(|byte| **byte == b'\n').count();
+        assert!(lines.is_none_or(|lines| lines == found), "{options}: {found} lines");
+    }
+}
+
+#[test]
+fn fizzbuzz_is_what_awk_says() {
+    let ended = bash(
+        "cmp <({fullbore} gen fizzbuzz --count 3000000) <(seq 3000000 | awk '\
+         $1%15==0{print \"FizzBuzz\";next} $1%3==0{print \"Fizz\";next} $1%5==0{print \"Buzz\";next} 1')",
+    );
+    assert!(ended.status.success(), "{}{}", String::from_utf8_lossy(&ended.stdout), ended.stderr);
+}
+
+#[test]
+fn every_record_is_json() {
+    require_programs!("jq");
+    let ended = bash("set -o pipefail; {fullbore} gen jsonl --rows 5000 | jq -r .id | tail -1");
+    assert_eq!(ended.stdout, b"5000\n", "{}", ended.stderr);
+}
+
+#[test]
+fn a_stage_whose_reader_leaves_ends_without_a_word() {
+    for stage in [
+        "{fullbore} gen fizzbuzz",
+        "{fullbore} gen random",
+        "{fullbore} gen lines | {fullbore} morse encode",
+        "{fullbore} gen jsonl | {fullbore} utf8 check",
+        "yes | {fullbore} utf8 repair",
+    ] {
+        let ended = bash(&format!("{stage} | head -c 3M | wc -c; echo ${{PIPESTATUS[*]}}"));
+        let text = String::from_utf8(ended.stdout).unwrap();
+        let (count, statuses) = text.split_once('\n').unwrap();
+        assert_eq!(count, "3145728", "{stage}");
+        assert_eq!(statuses.split(' ').rev().nth(2), Some("141"), "{stage}: {statuses}");
+        assert_eq!(ended.stderr, "", "{stage}");
+    }
+}
+
+#[test]
+fn every_tier_says_the_same() {
+    let line = "FULLBORE_TIER={} {fullbore} gen jsonl --bytes 4M | FULLBORE_TIER={} {fullbore} morse encode --on-error skip; \
+                FULLBORE_TIER={} {fullbore} gen fizzbuzz --bytes 4M";
+    let outputs: Vec<u64> = fullbore_codec::Tier::all()
+        .into_iter()
+        .map(|tier| digest(&bash(&line.replace("{}", &tier.to_string())).stdout))
+        .collect();
+    assert!(outputs.iter().all(|output| *output == outputs[0]), "{outputs:?}");
+}
+
+#[test]
+fn the_sound_of_morse_has_the_length_of_paris() {
+    let place = Sandbox::new();
+    let path = place.path("paris.wav");
+    let line =
+        format!("echo PARIS | {{fullbore}} morse encode --wpm 12 --audio {}", path.display());
+    let mut command = place.command("bash");
+    command.args(["-c", &with_fixture(&line)]);
+    let ended = finish(command);
+    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
+    assert!(ended.stdout.is_empty());
+    let bytes = std::fs::read(path).unwrap();
+    assert_eq!((&bytes[..4], &bytes[8..12]), (&b"RIFF"[..], &b"WAVE"[..]));
+    // 12 words a minute: five seconds for PARIS and the gap after it, 8,000 samples of two bytes each second.
+    assert_eq!(bytes.len() - 44, 5 * 8000 * 2);
+}
+
+#[test]
+fn wrong_arguments_are_explained() {
+    for (line, message) in [
+        ("{fullbore} morse decode --alphabet klingon", "klingon: not one of latin, greek"),
+        ("{fullbore} morse encode nowhere", "reading: nowhere: No such file or directory"),
+        ("{fullbore} gen zero --count 3", "give a size with --bytes"),
+        ("{fullbore} gen lines --count 3 --bytes 4", "cannot be used with"),
+        ("FULLBORE_TIER=sse9 {fullbore} morse encode", "not one of portable, avx2, avx512"),
+        ("{fullbore} utf8 check .", "Is a directory"),
+        ("{fullbore} gen zero --bytes 1M > /dev/full", "No space left on device"),
+        ("{fullbore} morse encode < input --audio /nowhere/x.wav", "/nowhere/x.wav"),
+    ] {
+        let (_, stderr, code) = with_input(line, b"SOS");
+        assert_eq!(code, 2, "{line}: {stderr}");
+        assert!(stderr.contains(message), "{line}: {stderr}");
+    }
+}
