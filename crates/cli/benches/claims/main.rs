@@ -75,8 +75,14 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "zero-copy", path: "docs/zero-copy.md", rows: ZERO_COPY },
 ];
 
-const ZERO_COPY: &[(&str, Measurement)] =
-    &[("integrity", zero_copy::integrity), ("ring", zero_copy::ring)];
+const ZERO_COPY: &[(&str, Measurement)] = &[
+    ("integrity", zero_copy::integrity),
+    ("ring", zero_copy::ring),
+    ("relay", relay::throughput),
+    ("antiphase", relay::bursts_in_antiphase),
+    ("buffer-memory", relay::memory_beside_the_queue),
+    ("buffer-latency", relay::added_latency),
+];
 
 const RUN: &[(&str, Measurement)] = &[
     ("transparency", accuracy::transparency),
@@ -87,10 +93,6 @@ const RUN: &[(&str, Measurement)] = &[
     ("tracing", speed::tracing_cost),
     ("observer", observer::cost_of_observing),
     ("shares", accuracy::shares),
-    ("relay", relay::throughput),
-    ("antiphase", relay::bursts_in_antiphase),
-    ("buffer-memory", relay::memory_beside_the_queue),
-    ("buffer-latency", relay::added_latency),
 ];
 
 fn main() -> ExitCode {

@@ -10,12 +10,16 @@ use crate::pairs::{Pairs, plain};
 use crate::sandbox::{Sandbox, eventually, fullbore, is_installed, relay_ends, wait_or_kill};
 use crate::table::{Outcome, Row};
 
-/// Who writes: a name for the table, and the command; `{total}` is how much.
-const PRODUCERS: &[(&str, &str)] = &[("write(2)", "{ends} produce {total}")];
+/// Who writes: a name for the table, and the command; `{total}` is how much. All grow their pipe to 1 MiB.
+const PRODUCERS: &[(&str, &str)] =
+    &[("write(2)", "{ends} produce {total}"), ("the ring", "{sequence} write ring {total}")];
 
-/// What stands between, and how many times longer than with `fullbore buffer` it must take at least.
-const RIVALS: &[(&str, Option<f64>)] =
-    &[("pv -q", Some(1.0)), ("mbuffer -q -m 64M", None), ("cat", None)];
+/// What stands between, and how many times longer than with `fullbore buffer` it must take at least, for each producer.
+const RIVALS: &[(&str, [Option<f64>; 2])] = &[
+    ("pv -q", [Some(1.0), Some(1.0)]),
+    ("mbuffer -q -m 64M", [None, Some(3.0)]),
+    ("cat", [None, Some(3.0)]),
+];
 
 const OURS: &str = "{fullbore} buffer -q -m 64M";
 
@@ -28,18 +32,21 @@ fn shell(place: &Sandbox, line: &str) -> Command {
 }
 
 fn readable(line: &str) -> String {
-    line.replace("{ends}", "fullbore-relay-ends").replace("{fullbore}", "fullbore")
+    line.replace("{ends}", "relay-ends")
+        .replace("{fullbore}", "fullbore")
+        .replace("{sequence}", "sequence")
 }
 
 /// How fast data goes through, producer and consumer doing nothing else.
 pub(crate) fn throughput(effort: Effort) -> Vec<Row> {
     let total = effort.pick("512M", "4G");
     let mut rows = Vec::new();
-    for (by, producer) in PRODUCERS {
+    for (number, (by, producer)) in PRODUCERS.iter().enumerate() {
         let producer = producer.replace("{total}", total);
         for consumer in ["read", "splice"] {
             let with = |relay: &str| format!("{producer} | {relay} | {{ends}} consume {consumer}");
-            for (rival, bar) in RIVALS {
+            for (rival, bars) in RIVALS {
+                let bar = bars[number];
                 if !is_installed(rival.split(' ').next().unwrap()) {
                     println!("   {rival} is not installed");
                     continue;
