@@ -26,6 +26,32 @@ fn injected(what: &str) -> String {
 /// Huge pages are refused to the writer and its children: prctl(2), PR_SET_THP_DISABLE on x86-64.
 const NO_HUGE_PAGES: &str = "perl -e 'syscall(157, 41, 1, 0, 0, 0); exec @ARGV'";
 
+/// A seccomp filter that answers splice (275) and vmsplice (278 on x86-64) with EPERM, as the profiles of containers do:
+/// seccomp(2), and the instructions of linux/filter.h.
+const FORBIDDEN: &str = r#"perl -e '$filter = join "", map { pack "SCCL", @$_ } [0x20, 0, 0, 0],
+    [0x15, 0, 1, 278], [0x06, 0, 0, 0x50001], [0x15, 0, 1, 275], [0x06, 0, 0, 0x50001], [0x06, 0, 0, 0x7fff0000];
+    $program = pack "S x6 P", 6, $filter;
+    syscall(157, 38, 1, 0, 0, 0) == 0 and syscall(157, 22, 2, $program) == 0 or die "no filter: $!";
+    exec @ARGV' "#;
+
+#[test]
+fn a_container_may_forbid_splice_and_vmsplice() {
+    require!(cfg!(target_arch = "x86_64"), "the numbers of system calls are those of x86-64");
+    require_programs!("perl");
+    assert_eq!(way_of(FORBIDDEN), "copy");
+    let place = Sandbox::new();
+    for stage in ["buffer -q -m 8M", "utf8 check"] {
+        let line = format!(
+            "set -o pipefail; {{fullbore}} gen jsonl --rows 60000 | {FORBIDDEN} {{fullbore}} {stage} | \
+             cmp - <({{fullbore}} gen jsonl --rows 60000)"
+        );
+        let mut command = place.command("bash");
+        command.args(["-c", &with_fixture(&line)]);
+        let ended = finish(command);
+        assert!(ended.status.success(), "{stage}: {}", ended.stderr);
+    }
+}
+
 #[test]
 fn the_ring_is_used_where_nothing_stands_against_it() {
     assert_eq!(way_of(""), "ring");

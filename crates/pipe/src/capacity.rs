@@ -68,12 +68,10 @@ pub fn set_capacity(fd: impl AsFd, wanted: Bytes) -> Result<Bytes, Refused> {
     }
 }
 
-/// Grows a pipe of this stage's own input or output to 1 MiB, as far as that is allowed: fewer switches between
+/// Grows a pipe of this stage's own input or output to 1 MiB for good, as far as that is allowed: fewer switches between
 /// its two sides. Growing is refused over the user's limit; then the pipe stays as it is.
 pub fn grow(fd: impl AsFd) {
-    if capacity(&fd).is_ok_and(|bytes| bytes < WIDE) {
-        let _ = set_capacity(&fd, WIDE);
-    }
+    let _ = crate::widen(fd, WIDE);
 }
 
 /// Linux's default limit for a pipe of an unprivileged user (pipe(7), `pipe-max-size`).

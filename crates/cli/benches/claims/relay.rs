@@ -39,7 +39,7 @@ fn readable(line: &str) -> String {
 
 /// How fast data goes through, producer and consumer doing nothing else.
 pub(crate) fn throughput(effort: Effort) -> Vec<Row> {
-    let total = effort.pick("512M", "4G");
+    let total = effort.pick("512M", "2G");
     let mut rows = Vec::new();
     for (number, (by, producer)) in PRODUCERS.iter().enumerate() {
         let producer = producer.replace("{total}", total);
@@ -52,7 +52,7 @@ pub(crate) fn throughput(effort: Effort) -> Vec<Row> {
                     continue;
                 }
                 let pairs = Pairs::measure(
-                    effort.pick(3, 9),
+                    effort.pick(3, 7),
                     |place| shell(place, &with(rival)),
                     |place| shell(place, &with(OURS)),
                 );

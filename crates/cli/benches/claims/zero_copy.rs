@@ -86,9 +86,10 @@ pub(crate) fn ring(effort: Effort) -> Vec<Row> {
     let with_block =
         |block: &str| format!("{{sequence}} write copy {len} 16M {block} | {{sequence}} splice");
     let blocks = ["64K", "128K", "256K", "512K", "1M"];
-    let best = blocks
+    let (_, best) = blocks
+        .map(|block| (median_of_three(&with_block(block)), block))
         .into_iter()
-        .min_by(|a, b| median_of_three(&with_block(a)).total_cmp(&median_of_three(&with_block(b))))
+        .min_by(|(a, _), (b, _)| a.total_cmp(b))
         .unwrap();
     let gain = compare(effort, &with_block(best), &line("ring"));
     let fresh = compare(effort, &with_block(best), &line("fresh"));
@@ -129,7 +130,7 @@ fn compare(effort: Effort, first: &str, second: &str) -> Compared {
         let line = line.to_owned();
         move |place: &Sandbox| -> Command { plain(place, &line) }
     };
-    let pairs = Pairs::measure(effort.pick(3, 9), command(first), command(second));
+    let pairs = Pairs::measure(effort.pick(3, 7), command(first), command(second));
     let gain = pairs.first_to_second();
     let note = format!(
         "the first takes {:.2} s; ratios from {:.2} to {:.2}",
