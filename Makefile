@@ -6,7 +6,7 @@ TARGET ?= $(or $(CARGO_TARGET_DIR),target)
 FULLBORE = $(TARGET)/release/fullbore
 OUT ?= out
 
-.PHONY: build demo test test-tools bench lint install uninstall clean help
+.PHONY: build demo test test-tools sanitize bench lint install uninstall clean help
 
 build: ## build the release binary (the default)
 	$(CARGO) build --release --package fullbore
@@ -20,7 +20,13 @@ test: test-tools ## install what the tests need, and run all tests
 test-tools:
 	scripts/install-test-tools
 
-bench: ## measure every claim and write docs/claims.md (half an hour)
+sanitize: ## run the bookkeeping under Miri and the pipe crate under AddressSanitizer (needs Rust nightly)
+	rustup component add --toolchain nightly miri rust-src
+	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=16 $(CARGO) +nightly miri test --package fullbore-pipe --lib -- cursor
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-feed \
+		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test integrity --test flow
+
+bench: ## measure every claim and write docs/claims.md and docs/zero-copy.md (half an hour)
 	scripts/install-test-tools bench
 	$(CARGO) build --release --package fullbore --bins --examples
 	$(CARGO) bench --package fullbore --bench claims -- $(CLAIMS)
