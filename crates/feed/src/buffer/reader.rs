@@ -112,6 +112,9 @@ impl Reader {
     }
 
     /// Straight from input to output, as long as neither has to wait.
+    ///
+    /// Against going through a pipe of ours each time: 6–13 % less time behind a producer that vmsplices, no
+    /// difference behind write(2) and in latency (claims `relay` and `buffer-latency`, with `passes` always false).
     fn pass(&mut self) -> Option<Step> {
         let shared = &self.shared;
         match pass(&shared.source.fd, &shared.sink.fd, ALL_BYTES) {
