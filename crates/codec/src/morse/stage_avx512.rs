@@ -19,7 +19,7 @@ const SPREAD: [u8; 64] = {
 };
 
 /// Signs between the two phases.
-pub(super) const STAGED: usize = 4096;
+pub(super) const STAGED: usize = 1024;
 /// How far ahead input is asked for.
 const PREFETCH: usize = 2048;
 /// A window, and the bytes after it that a character in it may reach.
