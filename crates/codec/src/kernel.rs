@@ -3,7 +3,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
+    __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm512_loadu_si512,
+    _mm512_storeu_si512,
 };
 
 /// The 32 bytes of `bytes` from `at`.
@@ -43,4 +44,12 @@ pub(crate) fn store64(bytes: &mut [u8], at: usize, vector: __m512i) {
     let bytes = &mut bytes[at..][..64];
     // SAFETY: the slice is 64 bytes long; the store needs no alignment.
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), vector) }
+}
+
+/// Asks for the cache line `ahead` bytes after the beginning of `bytes`, which may be outside of them.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn prefetch(bytes: &[u8], ahead: usize) {
+    // SAFETY: a prefetch reads nothing that the program sees, and does not fault, whatever the address.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(ahead).cast()) }
 }

@@ -31,6 +31,7 @@ pub struct Decoder {
     sign: Elements,
     sign_bytes: u64,
     unfinished: Unfinished,
+    /// Where the block begins; kept only where an error would ask for it.
     place: Place,
 }
 
@@ -198,7 +199,9 @@ impl Codec for Decoder {
                 }
             }
         }
-        self.place = self.place.after(&input[..read]);
+        if self.on_error == OnError::Fail {
+            self.place = self.place.after(&input[..read]);
+        }
         Ok(written.length)
     }
 

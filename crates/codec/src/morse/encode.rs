@@ -34,6 +34,7 @@ pub struct Encoder {
     on_error: OnError,
     is_gap_owed: bool,
     unfinished: Unfinished,
+    /// Where the block begins; kept only where an error would ask for it.
     place: Place,
 }
 
@@ -185,7 +186,9 @@ impl Codec for Encoder {
                 }
             }
         }
-        self.place = self.place.after(&input[..read]);
+        if self.on_error == OnError::Fail {
+            self.place = self.place.after(&input[..read]);
+        }
         Ok(written.length)
     }
 

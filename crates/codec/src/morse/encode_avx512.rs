@@ -15,50 +15,9 @@ use std::arch::x86_64::*;
 use super::OnError;
 use super::encode::Progress;
 use super::encode_portable;
-use super::pages::{Codes, LEFT_OUT, MARKS, NOT_UNDERSTOOD, Page, bits};
-use crate::kernel::{load64, store64};
-use crate::utf8::first::{First, first};
-
-/// 0, 1, 2, …
-const LANES: [u8; 64] = {
-    let mut lanes = [0; 64];
-    let mut lane = 0;
-    while lane < 64 {
-        lanes[lane as usize] = lane;
-        lane += 1;
-    }
-    lanes
-};
-
-/// The number of its slot in the second byte of every slot; zeros come out of the others.
-const SPREAD: [u8; 64] = {
-    let mut lanes = [0x80; 64];
-    let mut slot = 0;
-    while slot < 8 {
-        lanes[slot as usize * 8 + 1] = slot;
-        slot += 1;
-    }
-    lanes
-};
-
-/// The value in every lane.
-#[inline]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-fn byte(value: u8) -> __m512i {
-    _mm512_set1_epi8(value.cast_signed())
-}
-
-/// Eight bytes as the masks that they are.
-fn word(bytes: &[u8]) -> u64 {
-    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}
-
-/// Signs between the two phases.
-const STAGED: usize = 1024;
-/// A window, and the bytes after it that a character in it may reach.
-const WINDOW: usize = 64 + 3;
+use super::pages::{Codes, LEFT_OUT, MARKS, NOT_UNDERSTOOD};
+use super::stage_avx512::{LANES, STAGED, Signs, Stage, WINDOW, byte, look_up};
+use crate::kernel::load64;
 
 /// The kernel, for a CPU that has been found to have the tier.
 pub(super) fn kernel() -> fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress {
@@ -70,25 +29,6 @@ pub(super) fn kernel() -> fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress {
         let ended = encode_portable::encode(input, output, is_gap_owed, on_error);
         Progress { read: begun.read + ended.read, written: begun.written + ended.written }
     }
-}
-
-/// One sign a lane.
-#[derive(Clone, Copy)]
-struct Signs {
-    dash: __m512i,
-    keep: __m512i,
-    first: __m512i,
-}
-
-/// Signs that wait for the second phase.
-#[repr(align(64))]
-struct Stage {
-    dash: [u8; STAGED + 128],
-    keep: [u8; STAGED + 128],
-    first: [u8; STAGED + 128],
-    count: usize,
-    /// 1 when no gap goes before the next sign.
-    after_control: u64,
 }
 
 /// What a window hands to the next one.
@@ -104,34 +44,28 @@ struct Carry {
 )]
 fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnError) -> Progress {
     let codes = Codes::get();
-    let mut stage = Stage {
-        dash: [0; STAGED + 128],
-        keep: [0; STAGED + 128],
-        first: [0; STAGED + 128],
-        count: 0,
-        after_control: u64::from(!*is_gap_owed),
-    };
+    let mut stage = Stage::new(*is_gap_owed);
     let mut carry = Carry { continued: 0, marks: _mm512_setzero_si512() };
     let mut progress = Progress { read: 0, written: 0 };
     let mut stop = None;
     let ascii = codes.page(0);
     while stop.is_none() && input.len() - progress.read >= WINDOW {
         while stage.count <= STAGED - 64 && stop.is_none() {
+            if carry.continued == 0 {
+                carry.marks = _mm512_setzero_si512();
+                progress.read += stage.put_plain(&input[progress.read..], ascii);
+            }
             let Some(window) = input[progress.read..].first_chunk::<WINDOW>() else { break };
+            if stage.count > STAGED - 64 {
+                break;
+            }
             let bytes = load64(window, 0);
             let signs = look_up(ascii, bytes);
             let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep);
-            // Characters that are continued here were continued within ASCII only if they were not well-formed.
-            let special = _mm512_movepi8_mask(bytes) | carry.continued;
-            if (special | unknown) == 0 {
-                stage.put(signs, u64::MAX);
-                carry.marks = _mm512_setzero_si512();
-            } else if special == 0
-                && on_error == OnError::Skip
-                && _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT)) == 0
-            {
+            let is_plain = (_mm512_movepi8_mask(bytes) | carry.continued) == 0;
+            let left_out = _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT));
+            if is_plain && on_error == OnError::Skip && left_out == 0 {
                 stage.put(signs, !unknown);
-                carry.marks = _mm512_setzero_si512();
             } else {
                 stop = mixed(window, signs, codes, on_error, &mut carry, &mut stage);
             }
@@ -153,19 +87,6 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
     }
     *is_gap_owed = stage.after_control == 0;
     progress
-}
-
-/// The signs of the characters of `page` whose low seven bits are in the lanes.
-#[inline]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-fn look_up(page: &Page, low: __m512i) -> Signs {
-    Signs {
-        dash: _mm512_permutex2var_epi8(load64(&page.dash, 0), low, load64(&page.dash, 64)),
-        keep: _mm512_permutex2var_epi8(load64(&page.keep, 0), low, load64(&page.keep, 64)),
-        first: _mm512_permutex2var_epi8(load64(&page.first, 0), low, load64(&page.first, 64)),
-    }
 }
 
 /// Bytes of a window by what they are, as masks of lanes.
@@ -303,112 +224,4 @@ fn by_page(window: &[u8; WINDOW], shape: &Shape, codes: &Codes, signs: &mut Sign
         }
     }
     marks
-}
-
-impl Signs {
-    /// Puts `sign` into `lanes`.
-    #[inline]
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn set(&mut self, lanes: u64, sign: &str) {
-        let (dash, keep) = bits(sign.as_bytes());
-        self.dash = _mm512_mask_mov_epi8(self.dash, lanes, byte(dash));
-        self.keep = _mm512_mask_mov_epi8(self.keep, lanes, byte(keep));
-        self.first = _mm512_mask_mov_epi8(self.first, lanes, byte(b'.'));
-    }
-}
-
-impl Stage {
-    /// Stages the signs in `lanes`, without the gaps that control characters take away.
-    #[inline]
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn put(&mut self, mut signs: Signs, lanes: u64) {
-        let count = lanes.count_ones();
-        if lanes != u64::MAX {
-            signs.dash = _mm512_maskz_compress_epi8(lanes, signs.dash);
-            signs.keep = _mm512_maskz_compress_epi8(lanes, signs.keep);
-            signs.first = _mm512_maskz_compress_epi8(lanes, signs.first);
-        }
-        let controls = _mm512_cmplt_epu8_mask(signs.first, byte(0x20));
-        let ungapped = controls << 1 | self.after_control;
-        let without_gap = _mm512_and_si512(signs.keep, byte(0xFE));
-        signs.keep = _mm512_mask_mov_epi8(signs.keep, ungapped, without_gap);
-        if count > 0 {
-            self.after_control = controls >> (count - 1) & 1;
-        }
-        store64(&mut self.dash, self.count, signs.dash);
-        store64(&mut self.keep, self.count, signs.keep);
-        store64(&mut self.first, self.count, signs.first);
-        self.count += count as usize;
-    }
-
-    /// Stages the second sign that the last lane asks for.
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn put_second(&mut self, marks: __m512i) {
-        let mut lanes = [0; 64];
-        store64(&mut lanes, 0, marks);
-        let mark = usize::from(lanes[63]);
-        if mark != 0 {
-            let zero = _mm512_setzero_si512();
-            let mut signs = Signs { dash: zero, keep: zero, first: zero };
-            signs.set(1, MARKS[mark]);
-            self.put(signs, 1);
-        }
-    }
-
-    /// Stages the first character of `input` if it is one of many signs; returns its length.
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn put_long(&mut self, input: &[u8], codes: &Codes) -> Option<usize> {
-        let First::Character(character, length) = first(input) else { return None };
-        let long = codes.long(character)?;
-        for sign in long.text().trim_ascii_end().split(|byte| *byte == b' ') {
-            let (dash, keep) = bits(sign);
-            self.dash[self.count] = dash;
-            self.keep[self.count] = if self.after_control == 1 { keep & !1 } else { keep };
-            self.first[self.count] = b'.';
-            self.after_control = 0;
-            self.count += 1;
-        }
-        Some(length)
-    }
-
-    /// The second phase: writes all staged signs to the front of `output`; returns the length.
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn spell(&mut self, output: &mut [u8]) -> usize {
-        // A slot before its signs: the gap, room for the byte from `first`, dots.
-        let slots = _mm512_set1_epi64(i64::from_le_bytes(*b" \0......"));
-        // To the second byte of each slot, the byte of its sign: shuffles stay within 16 bytes, two slots.
-        let spread = load64(&SPREAD, 0);
-        let dashes = byte(b'-');
-        let groups = self.count.div_ceil(8);
-        self.keep[self.count..self.count + 8].fill(0);
-        let output = &mut output[..groups * 64];
-        let begin = output.as_mut_ptr();
-        let mut written = 0;
-        let staged = self.dash.chunks_exact(8).zip(self.keep.chunks_exact(8));
-        for ((dash, keep), first) in staged.zip(self.first.chunks_exact(8)).take(groups) {
-            let (dash, keep, first) = (word(dash), word(keep), word(first));
-            let firsts = _mm512_set1_epi64(first.cast_signed());
-            // Not by a mask: moving one to a mask register takes a cycle, and two are moved already.
-            let slots = _mm512_or_si512(slots, _mm512_shuffle_epi8(firsts, spread));
-            let slots = _mm512_mask_mov_epi8(slots, dash, dashes);
-            let text = _mm512_maskz_compress_epi8(keep, slots);
-            let end = begin.wrapping_add(written);
-            // SAFETY: `output` is 64 bytes long for every group (checked above), and each of the groups so far has added
-            // at most 64, the bits of a word, to `written`; so there are 64 bytes for this one.
-            unsafe { _mm512_storeu_si512(end.cast(), text) };
-            written += keep.count_ones() as usize;
-        }
-        self.count = 0;
-        written
-    }
 }

@@ -36,6 +36,8 @@ mod error;
 mod letters;
 pub mod naive;
 mod pages;
+#[cfg(target_arch = "x86_64")]
+mod stage_avx512;
 mod tables;
 
 pub use alphabet::{Alphabet, OnError, UnknownName};
