@@ -4,6 +4,7 @@
 //! `naive` (the oracle, beyond doubt by reading), `portable`, `avx2` and `avx512`; all are in every binary, and
 //! [`Tier::current`] chooses once.
 
+pub mod gost;
 mod stream;
 mod tier;
 

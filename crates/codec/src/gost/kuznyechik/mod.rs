@@ -1,0 +1,107 @@
+//! Kuznyechik: blocks of 128 bits, a key of 256.
+//!
+//! The fastest kernel that the CPU has is chosen when the key is set; the others agree with it.
+//! Source: GOST R 34.12-2015, section 4 (RFC 7801).
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod naive;
+mod portable;
+mod standard;
+
+use naive::Block;
+
+use super::block::{BlockCipher, Counter};
+use super::Key;
+use crate::Tier;
+
+#[derive(Clone)]
+enum Kernel {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Box<avx512::Kernel>),
+}
+
+/// Kuznyechik under one key. The round keys are erased when it is dropped.
+#[derive(Clone)]
+pub struct Kuznyechik {
+    /// For the tails of the portable tier, and for chains where no kernel has a better way.
+    tables: portable::Kernel,
+    kernel: Kernel,
+}
+
+/// The whole blocks of `bytes`.
+fn blocks_of(bytes: &mut [u8]) -> &mut [Block] {
+    let (blocks, rest) = bytes.as_chunks_mut();
+    assert!(rest.is_empty(), "not whole blocks: {} bytes too many", rest.len());
+    blocks
+}
+
+impl BlockCipher for Kuznyechik {
+    const BLOCK_BYTES: usize = 16;
+
+    fn new(key: &Key, tier: Tier) -> Self {
+        let mut keys = naive::round_keys(key.bytes());
+        let tables = portable::Kernel::new(&keys);
+        #[cfg(target_arch = "x86_64")]
+        let kernel = match tier.min(Tier::best()) {
+            Tier::Avx512 => avx512::Kernel::new(&keys).map(|kernel| Kernel::Avx512(Box::new(kernel))),
+            _ => None,
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let kernel = { let _ = tier; None };
+        zeroize::Zeroize::zeroize(&mut keys);
+        Self { tables, kernel: kernel.unwrap_or(Kernel::Portable) }
+    }
+
+    fn encrypt_blocks(&self, blocks: &mut [u8]) {
+        let blocks = blocks_of(blocks);
+        match &self.kernel {
+            Kernel::Portable => self.tables.encrypt(blocks),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(kernel) => kernel.encrypt(blocks),
+        }
+    }
+
+    fn decrypt_blocks(&self, blocks: &mut [u8]) {
+        let blocks = blocks_of(blocks);
+        match &self.kernel {
+            Kernel::Portable => self.tables.decrypt(blocks),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(kernel) => kernel.decrypt(blocks),
+        }
+    }
+
+    fn chain_blocks(&self, previous: &[u8], blocks: &mut [u8]) {
+        let mut first = [0; 16];
+        first.copy_from_slice(previous);
+        let blocks = blocks_of(blocks);
+        match &self.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(kernel) => kernel.chain(first, blocks),
+            _ => self.tables.chain(first, blocks),
+        }
+    }
+
+    fn gamma(&self, counter: &mut Counter, gamma: &mut [u8]) {
+        match &self.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(kernel) => kernel.gamma(counter, blocks_of(gamma)),
+            _ => {
+                counter.fill(gamma);
+                self.encrypt_blocks(gamma);
+            }
+        }
+    }
+}
+
+impl Drop for Kuznyechik {
+    fn drop(&mut self) {
+        self.tables.erase();
+        match &mut self.kernel {
+            Kernel::Portable => {}
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(kernel) => kernel.erase(),
+        }
+    }
+}
