@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 pub enum Tier {
     /// Rust without intrinsics: runs everywhere.
     Portable,
-    /// AVX2 and BMI2.
+    /// AVX2, BMI2 and PCLMULQDQ.
     Avx2,
-    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and GFNI: Ice Lake, Zen 4 and later.
+    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2, GFNI and VPCLMULQDQ: Ice Lake, Zen 4 and later.
     Avx512,
 }
 
@@ -70,7 +70,9 @@ impl Tier {
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
+            let has_avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("pclmulqdq");
             let has_avx512 = has_avx2
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
@@ -78,7 +80,8 @@ impl Tier {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512vbmi")
                 && is_x86_feature_detected!("avx512vbmi2")
-                && is_x86_feature_detected!("gfni");
+                && is_x86_feature_detected!("gfni")
+                && is_x86_feature_detected!("vpclmulqdq");
             if has_avx512 {
                 return Self::Avx512;
             }

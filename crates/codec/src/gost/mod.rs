@@ -9,11 +9,18 @@
 //! AVX2 (see docs/gost.md); the portable ones leak through the cache.
 
 mod block;
+mod cipher;
+mod error;
+pub mod kdf;
 mod key;
 mod kuznyechik;
 mod magma;
+pub mod modes;
+pub mod stream;
 
 pub use block::{BlockCipher, Counter, Turn};
+pub use cipher::{Cipher, UnknownCipher};
+pub use error::ModeError;
 pub use key::Key;
 pub use kuznyechik::Kuznyechik;
 pub use magma::Magma;
