@@ -85,10 +85,35 @@ impl Counter {
 
     /// Writes the counters, one a block, and moves on.
     pub(super) fn fill(&mut self, blocks: &mut [u8]) {
-        let bytes = self.block_bytes;
-        for block in blocks.chunks_exact_mut(bytes) {
-            block.copy_from_slice(&self.value.to_be_bytes()[16 - bytes..]);
-            self.advance(1);
+        if self.block_bytes == 16 {
+            let blocks = blocks.as_chunks_mut().0;
+            self.fill_with(blocks, |value| value.to_be_bytes());
+        } else {
+            let blocks = blocks.as_chunks_mut().0;
+            self.fill_with(blocks, |value| ((value & u128::from(u64::MAX)) as u64).to_be_bytes());
+        }
+    }
+
+    #[inline]
+    fn fill_with<const N: usize>(
+        &mut self,
+        blocks: &mut [[u8; N]],
+        bytes: impl Fn(u128) -> [u8; N],
+    ) {
+        let half_bits = 4 * N;
+        let (first, half) = (self.value, (1_u128 << half_bits) - 1);
+        self.advance(blocks.len() as u64);
+        let numbered = (0_u64..).zip(blocks);
+        match self.turn {
+            Turn::Whole => {
+                numbered.for_each(|(n, block)| *block = bytes(first.wrapping_add(u128::from(n))));
+            }
+            Turn::Right => numbered.for_each(|(n, block)| {
+                *block = bytes(first & !half | first.wrapping_add(u128::from(n)) & half);
+            }),
+            Turn::Left => numbered.for_each(|(n, block)| {
+                *block = bytes(first.wrapping_add(u128::from(n) << half_bits));
+            }),
         }
     }
 }

@@ -51,15 +51,19 @@ const fn matrix_of_product(factor: u8) -> i64 {
     matrix(images)
 }
 
-/// The matrices of the seven coefficients that are not one: of bytes 0 to 5, and of byte 7.
-const FACTORS: [i64; 7] = {
-    let places = [0, 1, 2, 3, 4, 5, 7];
-    let (mut factors, mut index) = ([0; 7], 0);
-    while index < 7 {
-        factors[index] = matrix_of_product(COEFFICIENTS[places[index]]);
+/// The matrices of the coefficients that are not one: of bytes 0 to 5, and of byte 7; and of what the two newest bytes
+/// contribute to the second of two steps, directly and by the first step.
+const FACTORS: [i64; 9] = {
+    let [c0, c1, c2, c3, c4, c5, _, c7, ..] = COEFFICIENTS;
+    let newest = product(c0, c0) ^ c1;
+    let second = product(c0, c1) ^ c2;
+    let factors = [c0, c1, c2, c3, c4, c5, c7, newest, second];
+    let (mut matrices, mut index) = ([0; 9], 0);
+    while index < 9 {
+        matrices[index] = matrix_of_product(factors[index]);
         index += 1;
     }
-    factors
+    matrices
 };
 
 /// The modulus of the field in which GFNI multiplies, x⁸ + x⁴ + x³ + x + 1, without its leading term.
@@ -160,7 +164,9 @@ const ORDER: [u8; 64] = {
 #[derive(Clone)]
 pub(super) struct Kernel {
     /// Each byte four times, to be broadcast.
-    planes: [[u32; 16]; 10],
+    encryption: [[u32; 16]; 10],
+    /// The same in reverse, bytes and rounds.
+    decryption: [[u32; 16]; 10],
     /// In the other field.
     carried: RoundKeys,
 }
@@ -168,9 +174,12 @@ pub(super) struct Kernel {
 impl Kernel {
     /// `None` unless the CPU has the tier.
     pub(super) fn new(keys: &RoundKeys) -> Option<Self> {
-        (Tier::best() >= Tier::Avx512).then(|| Self {
-            planes: keys.map(|key| key.map(|byte| u32::from_ne_bytes([byte; 4]))),
-            carried: keys.map(|key| key.map(carried)),
+        (Tier::best() >= Tier::Avx512).then(|| {
+            let encryption = keys.map(|key| key.map(|byte| u32::from_ne_bytes([byte; 4])));
+            let mut decryption = encryption;
+            decryption.reverse();
+            decryption.iter_mut().for_each(|key| key.reverse());
+            Self { encryption, decryption, carried: keys.map(|key| key.map(carried)) }
         })
     }
 
@@ -195,7 +204,8 @@ impl Kernel {
     }
 
     pub(super) fn erase(&mut self) {
-        self.planes.zeroize();
+        self.encryption.zeroize();
+        self.decryption.zeroize();
         self.carried.zeroize();
     }
 }
@@ -252,45 +262,36 @@ fn turned(mut rows: Planes) -> Planes {
     rows
 }
 
-/// Step `STEP` of L. Byte p of the block is in plane p − STEP, modulo 16.
+/// Steps `STEP` and `STEP` + 1 of L. Byte p of the block is in plane p − STEP, modulo 16.
+///
+/// One step at a time, each waits for the product of the byte before: L took 40 % longer (Zen 5). Here two steps wait
+/// for one product, since the second takes the two newest bytes with factors of their own.
 #[inline]
 #[target_feature(enable = "avx512f,gfni")]
-fn shift<const STEP: usize>(planes: &mut Planes, factors: &[__m512i; 7]) {
+fn shift_twice<const STEP: usize>(planes: &mut Planes, factors: &[__m512i; 9]) {
     let plane = |byte: usize| planes[(byte + 16 - STEP) % 16];
     let times = |factor: usize, value| _mm512_gf2p8affine_epi64_epi8::<0>(value, factors[factor]);
-    let pair = |byte: usize| times(byte, _mm512_xor_si512(plane(byte), plane(14 - byte)));
-    let ones = xor3(plane(6), plane(8), plane(15));
-    let oldest = xor3(pair(5), times(6, plane(7)), ones);
-    let middle = xor3(pair(4), pair(3), pair(2));
-    // The newest byte last: the next step waits for it.
-    planes[(15 + 16 - STEP) % 16] = xor3(_mm512_xor_si512(oldest, middle), pair(1), pair(0));
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,gfni")]
-fn mix(planes: &mut Planes, factors: &[__m512i; 7]) {
-    shift::<0>(planes, factors);
-    shift::<1>(planes, factors);
-    shift::<2>(planes, factors);
-    shift::<3>(planes, factors);
-    shift::<4>(planes, factors);
-    shift::<5>(planes, factors);
-    shift::<6>(planes, factors);
-    shift::<7>(planes, factors);
-    shift::<8>(planes, factors);
-    shift::<9>(planes, factors);
-    shift::<10>(planes, factors);
-    shift::<11>(planes, factors);
-    shift::<12>(planes, factors);
-    shift::<13>(planes, factors);
-    shift::<14>(planes, factors);
-    shift::<15>(planes, factors);
+    let pair = |factor: usize, a: usize, b: usize| {
+        times(factor, _mm512_xor_si512(plane(a), plane(b)))
+    };
+    let ones = |bytes: [usize; 3]| xor3(plane(bytes[0]), plane(bytes[1]), plane(bytes[2]));
+    // All but the two newest bytes, for either step.
+    let middle = xor3(pair(2, 2, 12), pair(3, 3, 11), pair(4, 4, 10));
+    let outer = xor3(times(0, plane(14)), times(1, plane(13)), times(6, plane(7)));
+    let first = _mm512_xor_si512(xor3(pair(5, 5, 9), ones([6, 8, 15]), middle), outer);
+    let middle = xor3(pair(3, 2, 10), pair(4, 3, 9), pair(5, 4, 8));
+    let outer = xor3(times(0, plane(13)), times(1, plane(12)), times(2, plane(11)));
+    let inner = xor3(times(6, plane(6)), ones([5, 7, 14]), times(0, first));
+    let second = xor3(middle, outer, inner);
+    let (newest, before) = (plane(0), plane(1));
+    planes[(15 + 16 - STEP) % 16] = xor3(first, times(0, newest), times(1, before));
+    planes[(14 + 16 - STEP) % 16] = xor3(second, times(7, newest), times(8, before));
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_factors() -> [__m512i; 7] {
-    let mut factors = [_mm512_setzero_si512(); 7];
+fn load_factors() -> [__m512i; 9] {
+    let mut factors = [_mm512_setzero_si512(); 9];
     for (factor, matrix) in factors.iter_mut().zip(FACTORS) {
         *factor = _mm512_set1_epi64(matrix);
     }
@@ -303,40 +304,56 @@ fn add_key(plane: __m512i, key: u32) -> __m512i {
     _mm512_xor_si512(plane, _mm512_set1_epi32(key.cast_signed()))
 }
 
-#[inline]
+/// All rounds of encryption; or of decryption, with the bytes and the keys in reverse.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn encrypt_planes(kernel: &Kernel, mut planes: Planes) -> Planes {
-    let (table, factors) = (load_table(&PI), load_factors());
-    for key in &kernel.planes[..9] {
+fn rounds<const DECRYPT: bool>(keys: &[[u32; 16]; 10], mut planes: Planes) -> Planes {
+    let table = load_table(if DECRYPT { &PI_INVERSE } else { &PI });
+    let factors = load_factors();
+    if DECRYPT {
         for index in 0..16 {
-            planes[index] = look_up(&table, add_key(planes[index], key[index]));
+            planes[index] = add_key(planes[index], keys[0][index]);
         }
-        mix(&mut planes, &factors);
     }
-    for index in 0..16 {
-        planes[index] = add_key(planes[index], kernel.planes[9][index]);
+    for round in 0..9 {
+        if !DECRYPT {
+            for index in 0..16 {
+                planes[index] = look_up(&table, add_key(planes[index], keys[round][index]));
+            }
+        }
+        shift_twice::<0>(&mut planes, &factors);
+        shift_twice::<2>(&mut planes, &factors);
+        shift_twice::<4>(&mut planes, &factors);
+        shift_twice::<6>(&mut planes, &factors);
+        shift_twice::<8>(&mut planes, &factors);
+        shift_twice::<10>(&mut planes, &factors);
+        shift_twice::<12>(&mut planes, &factors);
+        shift_twice::<14>(&mut planes, &factors);
+        if DECRYPT {
+            for index in 0..16 {
+                planes[index] = add_key(look_up(&table, planes[index]), keys[round + 1][index]);
+            }
+        }
+    }
+    if !DECRYPT {
+        for index in 0..16 {
+            planes[index] = add_key(planes[index], keys[9][index]);
+        }
     }
     planes
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn decrypt_planes(kernel: &Kernel, planes: Planes) -> Planes {
-    let (table, factors) = (load_table(&PI_INVERSE), load_factors());
-    let mut reversed = planes;
-    for index in 0..16 {
-        reversed[index] = add_key(planes[15 - index], kernel.planes[9][15 - index]);
-    }
-    for key in kernel.planes[..9].iter().rev() {
-        mix(&mut reversed, &factors);
-        for index in 0..16 {
-            reversed[index] = add_key(look_up(&table, reversed[index]), key[15 - index]);
-        }
-    }
-    let mut planes = reversed;
-    for index in 0..16 {
-        planes[index] = reversed[15 - index];
-    }
+fn encrypt_planes(kernel: &Kernel, planes: Planes) -> Planes {
+    rounds::<false>(&kernel.encryption, planes)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+fn decrypt_planes(kernel: &Kernel, mut planes: Planes) -> Planes {
+    planes.reverse();
+    let mut planes = rounds::<true>(&kernel.decryption, planes);
+    planes.reverse();
     planes
 }
 

@@ -8,7 +8,7 @@
 use std::arch::x86_64::*;
 
 use super::naive::{Block, RoundKeys};
-use super::standard::PI;
+use super::standard::{PI, ROUNDS};
 use crate::Tier;
 
 /// Blocks of one batch of planes.
@@ -73,10 +73,29 @@ fn table(bytes: &[u8; 16]) -> __m256i {
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
+/// A byte in all of a register, given four times, which is what the CPU can broadcast as it loads.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn broadcast(byte: u8) -> __m256i {
-    _mm256_set1_epi8(byte.cast_signed())
+fn broadcast(bytes: u32) -> __m256i {
+    _mm256_set1_epi32(bytes.cast_signed())
+}
+
+/// A byte of a round key, one more, and its complement, four times each: ready to be broadcast.
+#[derive(Clone, Copy)]
+struct KeyByte {
+    plain: u32,
+    carried: u32,
+    complement: u32,
+}
+
+type RoundKey = [KeyByte; 4];
+
+fn round_key(key: u32) -> RoundKey {
+    key.to_le_bytes().map(|byte| {
+        let [plain, carried, complement] =
+            [byte, byte.wrapping_add(1), !byte].map(|byte| u32::from_ne_bytes([byte; 4]));
+        KeyByte { plain, carried, complement }
+    })
 }
 
 /// Interleaves the first half of the rows with the second `TIMES` times. A byte's row and column, as one number of
@@ -98,17 +117,18 @@ fn turned<const TIMES: usize>(mut rows: Planes) -> Planes {
 /// `word` + `key` byte by byte, least significant first. The top bit of `stays` says that nothing was carried so far.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn sum(key: u32, word: [__m256i; 4]) -> [__m256i; 4] {
-    let ones = broadcast(255);
+fn sum(key: &RoundKey, word: [__m256i; 4]) -> [__m256i; 4] {
+    let ones = broadcast(u32::MAX);
     let mut sums = word;
     let mut stays = ones;
-    for ((sum, byte), key) in sums.iter_mut().zip(word).zip(key.to_le_bytes()) {
-        let (plain, carried) =
-            (_mm256_add_epi8(byte, broadcast(key)), _mm256_add_epi8(byte, broadcast(key.wrapping_add(1))));
+    for ((sum, byte), key) in sums.iter_mut().zip(word).zip(key) {
+        let plain = _mm256_add_epi8(byte, broadcast(key.plain));
+        let carried = _mm256_add_epi8(byte, broadcast(key.carried));
         *sum = _mm256_blendv_epi8(carried, plain, stays);
         // The average rounds up: of the bytes, it overflows with a carry; of their complements, it fails to without.
-        let not_with = _mm256_xor_si256(_mm256_avg_epu8(byte, broadcast(key)), ones);
-        let not_without = _mm256_avg_epu8(_mm256_xor_si256(byte, ones), broadcast(!key));
+        let not_with = _mm256_xor_si256(_mm256_avg_epu8(byte, broadcast(key.plain)), ones);
+        let not_without =
+            _mm256_avg_epu8(_mm256_xor_si256(byte, ones), broadcast(key.complement));
         stays = _mm256_blendv_epi8(not_with, not_without, stays);
     }
     sums
@@ -117,8 +137,8 @@ fn sum(key: u32, word: [__m256i; 4]) -> [__m256i; 4] {
 /// `into` after one round: with g of `from` added. Plane 0 is the least significant byte.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn round(key: u32, into: &mut [__m256i; 4], from: [__m256i; 4]) {
-    let nibble = broadcast(15);
+fn round(key: &RoundKey, into: &mut [__m256i; 4], from: [__m256i; 4]) {
+    let nibble = broadcast(0x0f0f_0f0f);
     for (place, byte) in sum(key, from).into_iter().enumerate() {
         let low = _mm256_and_si256(byte, nibble);
         let high = _mm256_and_si256(_mm256_srli_epi16::<4>(byte), nibble);
@@ -165,7 +185,7 @@ fn store_batch(blocks: &mut [Block; BATCH], halves: &Halves) {
 /// Runs `N` batches in step: one alone would wait for its carries.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn run_batches<const N: usize>(keys: &RoundKeys, batches: &mut [[Block; BATCH]; N]) {
+fn run_batches<const N: usize>(keys: &[RoundKey; ROUNDS], batches: &mut [[Block; BATCH]; N]) {
     let zeros = [_mm256_setzero_si256(); 4];
     let mut states = [const { None }; N].map(|_: Option<()>| Halves { left: zeros, right: zeros });
     for (state, batch) in states.iter_mut().zip(&*batches) {
@@ -174,10 +194,10 @@ fn run_batches<const N: usize>(keys: &RoundKeys, batches: &mut [[Block; BATCH]; 
     let (pairs, _) = keys.as_chunks::<2>();
     for [odd, even] in pairs {
         for state in &mut states {
-            round(*odd, &mut state.left, state.right);
+            round(odd, &mut state.left, state.right);
         }
         for state in &mut states {
-            round(*even, &mut state.right, state.left);
+            round(even, &mut state.right, state.left);
         }
     }
     for (state, batch) in states.iter().zip(batches) {
@@ -187,6 +207,7 @@ fn run_batches<const N: usize>(keys: &RoundKeys, batches: &mut [[Block; BATCH]; 
 
 #[target_feature(enable = "avx2")]
 fn run(keys: &RoundKeys, blocks: &mut [Block]) {
+    let keys = &keys.map(round_key);
     let (batches, rest) = blocks.as_chunks_mut::<BATCH>();
     let (groups, odd) = batches.as_chunks_mut::<2>();
     for group in groups {
