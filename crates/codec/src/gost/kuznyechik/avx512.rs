@@ -66,6 +66,17 @@ const FACTORS: [i64; 9] = {
     matrices
 };
 
+/// The matrices of the columns of L that belong to bytes 7 and 15, the ones that count.
+const COUNTING_COLUMNS: [[i64; 16]; 2] = {
+    let (mut matrices, mut index) = ([[0; 16]; 2], 0);
+    while index < 16 {
+        matrices[0][index] = matrix_of_product(COLUMNS[7][index]);
+        matrices[1][index] = matrix_of_product(COLUMNS[15][index]);
+        index += 1;
+    }
+    matrices
+};
+
 /// The modulus of the field in which GFNI multiplies, x⁸ + x⁴ + x³ + x + 1, without its leading term.
 const OTHER_MODULUS: u8 = 0x1b;
 
@@ -239,11 +250,13 @@ fn load_table(table: &[u8; 256]) -> [__m512i; 4] {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn look_up(table: &[__m512i; 4], index: __m512i) -> __m512i {
     let low = _mm512_permutex2var_epi8(table[0], index, table[1]);
     let high = _mm512_permutex2var_epi8(table[2], index, table[3]);
-    _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high)
+    // Every bit of the byte as its top bit.
+    let is_high = _mm512_gf2p8affine_epi64_epi8::<0>(index, _mm512_set1_epi64(0x8080_8080_8080_8080_u64.cast_signed()));
+    _mm512_ternarylogic_epi64::<0xca>(is_high, high, low)
 }
 
 /// The bytes of four blocks a register into planes, or back: four times the first half of the rows interleaved with
@@ -306,19 +319,14 @@ fn add_key(plane: __m512i, key: u32) -> __m512i {
 
 /// All rounds of encryption; or of decryption, with the bytes and the keys in reverse.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn rounds<const DECRYPT: bool>(keys: &[[u32; 16]; 10], mut planes: Planes) -> Planes {
+fn rounds<const DECRYPT: bool>(keys: &[[u32; 16]], mut planes: Planes) -> Planes {
+    let Some((last, inner)) = keys.split_last() else { return planes };
     let table = load_table(if DECRYPT { &PI_INVERSE } else { &PI });
     let factors = load_factors();
-    if DECRYPT {
+    for key in inner {
         for index in 0..16 {
-            planes[index] = add_key(planes[index], keys[0][index]);
-        }
-    }
-    for round in 0..9 {
-        if !DECRYPT {
-            for index in 0..16 {
-                planes[index] = look_up(&table, add_key(planes[index], keys[round][index]));
-            }
+            let sum = add_key(planes[index], key[index]);
+            planes[index] = if DECRYPT { sum } else { look_up(&table, sum) };
         }
         shift_twice::<0>(&mut planes, &factors);
         shift_twice::<2>(&mut planes, &factors);
@@ -329,15 +337,13 @@ fn rounds<const DECRYPT: bool>(keys: &[[u32; 16]; 10], mut planes: Planes) -> Pl
         shift_twice::<12>(&mut planes, &factors);
         shift_twice::<14>(&mut planes, &factors);
         if DECRYPT {
-            for index in 0..16 {
-                planes[index] = add_key(look_up(&table, planes[index]), keys[round + 1][index]);
+            for plane in &mut planes {
+                *plane = look_up(&table, *plane);
             }
         }
     }
-    if !DECRYPT {
-        for index in 0..16 {
-            planes[index] = add_key(planes[index], keys[9][index]);
-        }
+    for index in 0..16 {
+        planes[index] = add_key(planes[index], last[index]);
     }
     planes
 }
@@ -409,18 +415,26 @@ fn decrypt(kernel: &Kernel, blocks: &mut [Block]) {
     }
 }
 
+/// The byte that counts, while the others stay.
+fn counting_byte(counter: &Counter) -> usize {
+    if counter.turn() == Turn::Left { 7 } else { 15 }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn broadcast(byte: u8) -> __m512i {
+    _mm512_set1_epi8(byte.cast_signed())
+}
+
 /// The planes of the next 64 counters: one byte counts, and where it turns over the others go on by one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn counter_planes(counter: &mut Counter) -> Planes {
-    let first = counter.value().to_be_bytes();
-    let counting = if counter.turn() == Turn::Left { 7 } else { 15 };
+fn counter_planes(counter: &Counter) -> Planes {
+    let (first, counting) = (counter.value().to_be_bytes(), counting_byte(counter));
     let mut after = counter.clone();
     after.advance(256 - u64::from(first[counting]));
     let over = after.value().to_be_bytes();
-    counter.advance(64);
 
-    let broadcast = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
     let count = _mm512_add_epi8(broadcast(first[counting]), load(&ORDER));
     let has_turned = _mm512_cmplt_epu8_mask(count, broadcast(first[counting]));
     let mut planes = [count; 16];
@@ -431,11 +445,74 @@ fn counter_planes(counter: &mut Counter) -> Planes {
     planes
 }
 
+/// The first round of counters that differ in one byte only: all that is the same is done once for 256 of them.
+struct FirstRound {
+    /// The counter without its counting byte.
+    of: Block,
+    /// After the first round, with the counting byte after π as in `counted`.
+    planes: Planes,
+    counted: __m512i,
+}
+
+impl FirstRound {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+    fn new(kernel: &Kernel, counter: &Counter) -> Self {
+        let (first, counting) = (counter.value().to_be_bytes(), counting_byte(counter));
+        let mut planes = [_mm512_setzero_si512(); 16];
+        for (plane, byte) in planes.iter_mut().zip(first) {
+            *plane = broadcast(byte);
+        }
+        let sum = add_key(planes[counting], kernel.encryption[0][counting]);
+        let counted = look_up(&load_table(&PI), sum);
+        let planes = rounds::<false>(&[kernel.encryption[0], [0; 16]], planes);
+        Self { of: Self::rest(counter), planes, counted }
+    }
+
+    /// The counter without its counting byte.
+    fn rest(counter: &Counter) -> Block {
+        let mut rest = counter.value().to_be_bytes();
+        rest[counting_byte(counter)] = 0;
+        rest
+    }
+
+    /// The planes of the next 64 counters after the first round.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+    fn next(&self, kernel: &Kernel, counter: &Counter) -> Planes {
+        let counting = counting_byte(counter);
+        let first = broadcast(counter.value().to_be_bytes()[counting]);
+        let count = _mm512_add_epi8(first, load(&ORDER));
+        let sum = add_key(count, kernel.encryption[0][counting]);
+        let change = _mm512_xor_si512(look_up(&load_table(&PI), sum), self.counted);
+        let matrices = &COUNTING_COLUMNS[usize::from(counting == 15)];
+        let mut planes = self.planes;
+        for (plane, matrix) in planes.iter_mut().zip(matrices) {
+            let matrix = _mm512_set1_epi64(*matrix);
+            *plane =
+                _mm512_xor_si512(*plane, _mm512_gf2p8affine_epi64_epi8::<0>(change, matrix));
+        }
+        planes
+    }
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn fill_gamma(kernel: &Kernel, counter: &mut Counter, gamma: &mut [Block]) {
     let (batches, rest) = gamma.as_chunks_mut::<BATCH>();
+    let mut first_round: Option<FirstRound> = None;
     for batch in batches {
-        store_batch(batch, encrypt_planes(kernel, counter_planes(counter)));
+        let turns_over = counter.value().to_be_bytes()[counting_byte(counter)] > 192;
+        let planes = if turns_over {
+            rounds::<false>(&kernel.encryption, counter_planes(counter))
+        } else {
+            let rest = FirstRound::rest(counter);
+            if first_round.as_ref().is_none_or(|known| known.of != rest) {
+                first_round = None;
+            }
+            let known = first_round.get_or_insert_with(|| FirstRound::new(kernel, counter));
+            rounds::<false>(&kernel.encryption[1..], known.next(kernel, counter))
+        };
+        store_batch(batch, planes);
+        counter.advance(BATCH as u64);
     }
     counter.fill(rest.as_flattened_mut());
     encrypt(kernel, rest);
