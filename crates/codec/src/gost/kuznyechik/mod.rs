@@ -4,7 +4,11 @@
 //! Source: GOST R 34.12-2015, section 4 (RFC 7801).
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod decomposition;
 pub mod naive;
 mod portable;
 mod standard;
@@ -17,7 +21,9 @@ use crate::Tier;
 
 #[derive(Clone)]
 enum Kernel {
-    Portable,
+    Portable(Box<portable::Kernel>),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Box<avx2::Kernel>),
     #[cfg(target_arch = "x86_64")]
     Avx512(Box<avx512::Kernel>),
 }
@@ -25,8 +31,6 @@ enum Kernel {
 /// Kuznyechik under one key. The round keys are erased when it is dropped.
 #[derive(Clone)]
 pub struct Kuznyechik {
-    /// For the tails of the portable tier, and for chains where no kernel has a better way.
-    tables: portable::Kernel,
     kernel: Kernel,
 }
 
@@ -42,22 +46,29 @@ impl BlockCipher for Kuznyechik {
 
     fn new(key: &Key, tier: Tier) -> Self {
         let mut keys = naive::round_keys(key.bytes());
-        let tables = portable::Kernel::new(&keys);
         #[cfg(target_arch = "x86_64")]
         let kernel = match tier.min(Tier::best()) {
             Tier::Avx512 => avx512::Kernel::new(&keys).map(|kernel| Kernel::Avx512(Box::new(kernel))),
-            _ => None,
+            Tier::Avx2 => avx2::Kernel::new(&keys).map(|kernel| Kernel::Avx2(Box::new(kernel))),
+            Tier::Portable => None,
         };
         #[cfg(not(target_arch = "x86_64"))]
-        let kernel = { let _ = tier; None };
+        let kernel = {
+            let _ = tier;
+            None
+        };
+        let kernel =
+            kernel.unwrap_or_else(|| Kernel::Portable(Box::new(portable::Kernel::new(&keys))));
         zeroize::Zeroize::zeroize(&mut keys);
-        Self { tables, kernel: kernel.unwrap_or(Kernel::Portable) }
+        Self { kernel }
     }
 
     fn encrypt_blocks(&self, blocks: &mut [u8]) {
         let blocks = blocks_of(blocks);
         match &self.kernel {
-            Kernel::Portable => self.tables.encrypt(blocks),
+            Kernel::Portable(kernel) => kernel.encrypt(blocks),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.encrypt(blocks),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.encrypt(blocks),
         }
@@ -66,7 +77,9 @@ impl BlockCipher for Kuznyechik {
     fn decrypt_blocks(&self, blocks: &mut [u8]) {
         let blocks = blocks_of(blocks);
         match &self.kernel {
-            Kernel::Portable => self.tables.decrypt(blocks),
+            Kernel::Portable(kernel) => kernel.decrypt(blocks),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.decrypt(blocks),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.decrypt(blocks),
         }
@@ -77,9 +90,11 @@ impl BlockCipher for Kuznyechik {
         first.copy_from_slice(previous);
         let blocks = blocks_of(blocks);
         match &self.kernel {
+            Kernel::Portable(kernel) => kernel.chain(first, blocks),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.chain(first, blocks),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.chain(first, blocks),
-            _ => self.tables.chain(first, blocks),
         }
     }
 
@@ -97,9 +112,10 @@ impl BlockCipher for Kuznyechik {
 
 impl Drop for Kuznyechik {
     fn drop(&mut self) {
-        self.tables.erase();
         match &mut self.kernel {
-            Kernel::Portable => {}
+            Kernel::Portable(kernel) => kernel.erase(),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.erase(),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.erase(),
         }

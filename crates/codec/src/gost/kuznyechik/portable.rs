@@ -6,10 +6,18 @@
 use super::naive::{Block, RoundKeys};
 use super::standard::{COLUMNS, PI, PI_INVERSE, product};
 
-type Table = [[u128; 256]; 16];
+/// What a byte of each value contributes at each place.
+type Column = [[u64; 256]; 16];
+
+/// The contributions to the first half of a block and to the second, as little-endian numbers. Two tables of words,
+/// because compilers make slow vectors of one table of pairs.
+struct Table {
+    first: Column,
+    second: Column,
+}
 
 /// L of a byte at each place, as a little-endian number of the block.
-const fn mixed() -> Table {
+const fn mixed() -> [[u128; 256]; 16] {
     let (mut table, mut place) = ([[0; 256]; 16], 0);
     while place < 16 {
         let mut bit = 0;
@@ -33,15 +41,24 @@ const fn mixed() -> Table {
     table
 }
 
-/// L after π, and its inverse's two steps in the order that decryption takes them: L⁻¹ after π⁻¹.
-///
-/// ℓ is a palindrome but for the byte that leaves, so L⁻¹ is L on the bytes in reverse.
+const fn first_half(number: u128) -> u64 {
+    (number & u64::MAX as u128) as u64
+}
+
+const fn second_half(number: u128) -> u64 {
+    (number >> 64) as u64
+}
+
+/// L after π.
 static ENCRYPTION: Table = {
-    let (linear, mut table, mut place) = (mixed(), [[0; 256]; 16], 0);
+    let (linear, mut place) = (mixed(), 0);
+    let mut table = Table { first: [[0; 256]; 16], second: [[0; 256]; 16] };
     while place < 16 {
         let mut value = 0;
         while value < 256 {
-            table[place][value] = linear[place][PI[value] as usize];
+            let entry = linear[place][PI[value] as usize];
+            table.first[place][value] = first_half(entry);
+            table.second[place][value] = second_half(entry);
             value += 1;
         }
         place += 1;
@@ -49,12 +66,18 @@ static ENCRYPTION: Table = {
     table
 };
 
+/// L⁻¹ after π⁻¹: the order in which decryption takes them, once its first L⁻¹ is done.
+///
+/// ℓ is a palindrome but for the byte that leaves, so L⁻¹ is L on the bytes in reverse.
 static DECRYPTION: Table = {
-    let (linear, mut table, mut place) = (mixed(), [[0; 256]; 16], 0);
+    let (linear, mut place) = (mixed(), 0);
+    let mut table = Table { first: [[0; 256]; 16], second: [[0; 256]; 16] };
     while place < 16 {
         let mut value = 0;
         while value < 256 {
-            table[place][value] = linear[15 - place][PI_INVERSE[value] as usize].swap_bytes();
+            let entry = linear[15 - place][PI_INVERSE[value] as usize].swap_bytes();
+            table.first[place][value] = first_half(entry);
+            table.second[place][value] = second_half(entry);
             value += 1;
         }
         place += 1;
@@ -65,14 +88,20 @@ static DECRYPTION: Table = {
 /// How many blocks go through a round together: enough for the loads to overlap.
 const LANES: usize = 4;
 
-fn look_up(table: &Table, state: u128) -> u128 {
-    let bytes = state.to_le_bytes();
-    // A tree, not a chain: the serial modes wait for its depth.
+/// The sum over all places. A tree, not a chain: the serial modes wait for its depth.
+#[inline]
+fn sum(column: &Column, bytes: [u8; 16]) -> u64 {
     let pair = |place: usize| {
-        table[place][usize::from(bytes[place])] ^ table[place + 1][usize::from(bytes[place + 1])]
+        column[place][usize::from(bytes[place])] ^ column[place + 1][usize::from(bytes[place + 1])]
     };
     let quad = |place: usize| pair(place) ^ pair(place + 2);
     (quad(0) ^ quad(4)) ^ (quad(8) ^ quad(12))
+}
+
+#[inline]
+fn look_up(table: &Table, state: u128) -> u128 {
+    let bytes = state.to_le_bytes();
+    u128::from(sum(&table.second, bytes)) << 64 | u128::from(sum(&table.first, bytes))
 }
 
 fn substitute(table: &[u8; 256], state: u128) -> u128 {

@@ -1,7 +1,7 @@
 //! Magma with AVX2 in constant time: no address and no branch depends on a key or on data.
 //!
 //! 32 blocks at once, one byte of each in a register (a *plane*), so that one permutation serves all of a register.
-//! The price is that the addition carries from plane to plane: whether two bytes carry is the top bit of their average.
+//! The price is that the addition carries from plane to plane.
 //! The rotation costs nothing: by 8 bits it renames planes, by the other 3 it is part of the tables.
 #![expect(unsafe_code, reason = "loads, stores, and calls of functions that need the tier")]
 
@@ -80,21 +80,23 @@ fn broadcast(bytes: u32) -> __m256i {
     _mm256_set1_epi32(bytes.cast_signed())
 }
 
-/// A byte of a round key, one more, and its complement, four times each: ready to be broadcast.
+/// A byte of a round key in the forms that the addition takes, four times each: ready to be broadcast.
 #[derive(Clone, Copy)]
 struct KeyByte {
     plain: u32,
+    /// One more.
     carried: u32,
-    complement: u32,
+    /// With the top bit changed: where bytes are compared as signed.
+    signed: u32,
 }
 
 type RoundKey = [KeyByte; 4];
 
 fn round_key(key: u32) -> RoundKey {
     key.to_le_bytes().map(|byte| {
-        let [plain, carried, complement] =
-            [byte, byte.wrapping_add(1), !byte].map(|byte| u32::from_ne_bytes([byte; 4]));
-        KeyByte { plain, carried, complement }
+        let [plain, carried, signed] =
+            [byte, byte.wrapping_add(1), byte ^ 0x80].map(|byte| u32::from_ne_bytes([byte; 4]));
+        KeyByte { plain, carried, signed }
     })
 }
 
@@ -114,22 +116,21 @@ fn turned<const TIMES: usize>(mut rows: Planes) -> Planes {
     rows
 }
 
-/// `word` + `key` byte by byte, least significant first. The top bit of `stays` says that nothing was carried so far.
+/// `word` + `key` byte by byte, least significant first.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sum(key: &RoundKey, word: [__m256i; 4]) -> [__m256i; 4] {
-    let ones = broadcast(u32::MAX);
     let mut sums = word;
-    let mut stays = ones;
+    let mut is_carried = _mm256_setzero_si256();
     for ((sum, byte), key) in sums.iter_mut().zip(word).zip(key) {
         let plain = _mm256_add_epi8(byte, broadcast(key.plain));
         let carried = _mm256_add_epi8(byte, broadcast(key.carried));
-        *sum = _mm256_blendv_epi8(carried, plain, stays);
-        // The average rounds up: of the bytes, it overflows with a carry; of their complements, it fails to without.
-        let not_with = _mm256_xor_si256(_mm256_avg_epu8(byte, broadcast(key.plain)), ones);
-        let not_without =
-            _mm256_avg_epu8(_mm256_xor_si256(byte, ones), broadcast(key.complement));
-        stays = _mm256_blendv_epi8(not_with, not_without, stays);
+        *sum = _mm256_blendv_epi8(plain, carried, is_carried);
+        // A sum that is less than what was added to it has turned over; with a carry, also one that is equal.
+        let signed = _mm256_add_epi8(byte, broadcast(key.signed));
+        let without = _mm256_cmpgt_epi8(broadcast(key.signed), signed);
+        let with = _mm256_cmpeq_epi8(_mm256_min_epu8(carried, broadcast(key.plain)), carried);
+        is_carried = _mm256_blendv_epi8(without, with, is_carried);
     }
     sums
 }
