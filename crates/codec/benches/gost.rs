@@ -84,7 +84,8 @@ fn engine(cipher: &str) -> Option<f64> {
             .output()
             .ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
-        let rate = text.lines().last()?.split_whitespace().last()?.strip_suffix('k')?.parse::<f64>();
+        let rate =
+            text.lines().last()?.split_whitespace().last()?.strip_suffix('k')?.parse::<f64>();
         rate.ok().map(|kilobytes| kilobytes / 1e3)
     };
     Some(median(vec![once()?, once()?, once()?]))
@@ -127,9 +128,13 @@ where
         parallel.encrypt_blocks(cipher::Array::slice_as_chunks_mut(data).0);
     }));
     let parallel = theirs();
-    all.push(Contender::new("RustCrypto, parallel decryption".to_owned(), DATA_BYTES, move |data| {
-        parallel.decrypt_blocks(cipher::Array::slice_as_chunks_mut(data).0);
-    }));
+    all.push(Contender::new(
+        "RustCrypto, parallel decryption".to_owned(),
+        DATA_BYTES,
+        move |data| {
+            parallel.decrypt_blocks(cipher::Array::slice_as_chunks_mut(data).0);
+        },
+    ));
     let serial = theirs();
     all.push(Contender::new("RustCrypto, chained".to_owned(), DATA_BYTES / 8, move |data| {
         chain(&serial, data);
@@ -167,7 +172,8 @@ fn table(cipher: Cipher, contenders: &mut [Contender], turns: usize, engine: Opt
         contenders.iter_mut().for_each(Contender::turn);
     }
     let clock = median(clock);
-    let rate = |name: &str| contenders.iter().find(|c| c.name == name).map_or(f64::NAN, Contender::rate);
+    let rate =
+        |name: &str| contenders.iter().find(|c| c.name == name).map_or(f64::NAN, Contender::rate);
     println!("\n## {cipher} (at {clock:.2} GHz)\n");
     println!("| | GB/s | cycles per byte | ÷ RustCrypto | ÷ gost engine |\n|---|---|---|---|---|");
     for contender in contenders.iter() {
@@ -180,7 +186,11 @@ fn table(cipher: Cipher, contenders: &mut [Contender], turns: usize, engine: Opt
         let is_counter = contender.name.starts_with("ctr");
         let engine = engine.filter(|_| is_counter).map(|rate| format!("{:.1}", own / rate * 1e3));
         let (cycles, engine) = (clock / own, engine.unwrap_or_default());
-        println!("| {} | {own:.3} | {cycles:.2} | {:.2} | {engine} |", contender.name, own / reference);
+        println!(
+            "| {} | {own:.3} | {cycles:.2} | {:.2} | {engine} |",
+            contender.name,
+            own / reference
+        );
     }
     if let Some(rate) = engine {
         println!("| gost engine, ctr | {:.3} | {:.2} | | 1.0 |", rate / 1e3, clock / rate * 1e3);
@@ -199,7 +209,8 @@ fn filtered(mut all: Vec<Contender>, part: Option<&str>) -> Vec<Contender> {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|name| name != "--bench").collect();
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|name| name != "--bench").collect();
     let is_quick = arguments.iter().any(|argument| argument == "--quick");
     let part = arguments.iter().find(|argument| !argument.starts_with('-')).map(String::as_str);
     let turns = if is_quick { 15 } else { 101 };

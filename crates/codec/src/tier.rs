@@ -127,10 +127,7 @@ mod tests {
     #[test]
     fn a_tier_is_never_forced_beyond_the_cpu() {
         assert_eq!(Tier::wanted("avx2", Tier::Avx512), Ok(Tier::Avx2));
-        assert_eq!(
-            Tier::wanted("avx512", Tier::Avx2),
-            Err(TierError::Unsupported(Tier::Avx512))
-        );
+        assert_eq!(Tier::wanted("avx512", Tier::Avx2), Err(TierError::Unsupported(Tier::Avx512)));
         assert_eq!(Tier::wanted("sse9", Tier::Avx2), Err(TierError::Unknown("sse9".to_owned())));
     }
 

@@ -77,7 +77,7 @@ impl Counter {
             Turn::Whole => self.value.wrapping_add(step) & (half << half_bits | half),
             Turn::Right => self.value & !half | (self.value + (step & half)) & half,
             Turn::Left => {
-                let left = (self.value >> half_bits) + (step & half) & half;
+                let left = ((self.value >> half_bits) + (step & half)) & half;
                 left << half_bits | self.value & half
             }
         };
@@ -90,7 +90,7 @@ impl Counter {
             self.fill_with(blocks, |value| value.to_be_bytes());
         } else {
             let blocks = blocks.as_chunks_mut().0;
-            self.fill_with(blocks, |value| ((value & u128::from(u64::MAX)) as u64).to_be_bytes());
+            self.fill_with(blocks, |value| low_half(value).to_be_bytes());
         }
     }
 
@@ -116,6 +116,12 @@ impl Counter {
             }),
         }
     }
+}
+
+/// The lower 64 bits of a number.
+#[expect(clippy::cast_possible_truncation, reason = "what is above is not wanted")]
+pub(super) const fn low_half(number: u128) -> u64 {
+    number as u64
 }
 
 /// Adds `gamma` to `data`, of the same length.

@@ -7,17 +7,15 @@ use proptest::prelude::*;
 
 use crate::given;
 
-const MODES: [Mode; 6] = [
-    Mode::Ecb,
-    Mode::Cbc,
-    Mode::Ctr,
-    Mode::Cfb,
-    Mode::Ofb,
-    Mode::CtrAcpkm { section_bytes: 48 },
-];
+const MODES: [Mode; 6] =
+    [Mode::Ecb, Mode::Cbc, Mode::Ctr, Mode::Cfb, Mode::Ofb, Mode::CtrAcpkm { section_bytes: 48 }];
 
 /// Runs `codec` over `input` in pieces of the lengths in `cuts`, repeated.
-pub fn run<C: Codec>(codec: &mut C, input: &[u8], cuts: &[usize]) -> Result<Vec<u8>, Fault<C::Error>> {
+pub(crate) fn run<C: Codec>(
+    codec: &mut C,
+    input: &[u8],
+    cuts: &[usize],
+) -> Result<Vec<u8>, Fault<C::Error>> {
     let (mut all, mut rest) = (Vec::new(), input);
     let mut step = |codec: &mut C, piece: Option<&[u8]>| {
         let mut output = vec![0; codec.output_bound(piece.map_or(0, <[u8]>::len))];
@@ -77,7 +75,9 @@ proptest! {
 }
 
 fn pairs() -> impl Iterator<Item = (Cipher, Mode)> {
-    [Cipher::Kuznyechik, Cipher::Magma].into_iter().flat_map(|cipher| MODES.map(|mode| (cipher, mode)))
+    [Cipher::Kuznyechik, Cipher::Magma]
+        .into_iter()
+        .flat_map(|cipher| MODES.map(|mode| (cipher, mode)))
 }
 
 #[test]
@@ -95,10 +95,17 @@ fn messages_around_a_block_are_padded_as_the_standard_says() {
             assert_eq!(zeros.len(), length.next_multiple_of(block));
             let mut codec = bare(cipher, mode, Direction::Decrypt, Padding::Zeros, Tier::best());
             let opened = run(&mut codec, &zeros, &[5]).unwrap();
-            assert_eq!((&opened[..length], opened[length..].iter().max().unwrap_or(&0)), (&plain[..], &0));
+            assert_eq!(
+                (&opened[..length], opened[length..].iter().max().unwrap_or(&0)),
+                (&plain[..], &0)
+            );
             let bytes = length % block;
-            let wanted = if bytes == 0 { Ok(length) } else { Err(ModeError::NotWholeBlocks { bytes }) };
-            assert_eq!(sealed(Padding::None).map(|all| all.len()).map_err(|fault| fault.error), wanted);
+            let wanted =
+                if bytes == 0 { Ok(length) } else { Err(ModeError::NotWholeBlocks { bytes }) };
+            assert_eq!(
+                sealed(Padding::None).map(|all| all.len()).map_err(|fault| fault.error),
+                wanted
+            );
         }
     }
 }
@@ -107,12 +114,16 @@ fn messages_around_a_block_are_padded_as_the_standard_says() {
 fn a_last_block_without_padding_is_refused() {
     for (cipher, mode) in pairs().filter(|(_, mode)| matches!(mode, Mode::Ecb | Mode::Cbc)) {
         let block = cipher.block_bytes();
-        for (ending, wanted) in [(vec![0; block], ModeError::Padding), (vec![0x40; block], ModeError::Padding)] {
+        for (ending, wanted) in
+            [(vec![0; block], ModeError::Padding), (vec![0x40; block], ModeError::Padding)]
+        {
             let mut codec = bare(cipher, mode, Direction::Encrypt, Padding::None, Tier::best());
             let sealed = run(&mut codec, &ending, &[64]).unwrap();
-            let mut codec = bare(cipher, mode, Direction::Decrypt, Padding::OneAndZeros, Tier::best());
+            let mut codec =
+                bare(cipher, mode, Direction::Decrypt, Padding::OneAndZeros, Tier::best());
             assert_eq!(run(&mut codec, &sealed, &[64]).unwrap_err().error, wanted);
-            let mut codec = bare(cipher, mode, Direction::Decrypt, Padding::OneAndZeros, Tier::best());
+            let mut codec =
+                bare(cipher, mode, Direction::Decrypt, Padding::OneAndZeros, Tier::best());
             let cut = run(&mut codec, &sealed[1..], &[64]).unwrap_err().error;
             assert_eq!(cut, ModeError::NotWholeBlocks { bytes: block - 1 });
         }
@@ -125,9 +136,21 @@ fn a_vector_of_the_wrong_length_is_refused() {
         for length in [1, 3, 5, 17, 33] {
             let iv = given::bytes(1, length);
             let key = given::key(1);
-            let made = Bare::new(cipher, mode, Direction::Encrypt, &key, &iv, Padding::None, Tier::Portable);
-            let error = made.err().unwrap_or_else(|| panic!("{cipher} {mode:?} took {length} bytes"));
-            assert!(matches!(error, ModeError::IvLength { bytes, .. } if bytes == length), "{error}");
+            let made = Bare::new(
+                cipher,
+                mode,
+                Direction::Encrypt,
+                &key,
+                &iv,
+                Padding::None,
+                Tier::Portable,
+            );
+            let error =
+                made.err().unwrap_or_else(|| panic!("{cipher} {mode:?} took {length} bytes"));
+            assert!(
+                matches!(error, ModeError::IvLength { bytes, .. } if bytes == length),
+                "{error}"
+            );
         }
     }
 }

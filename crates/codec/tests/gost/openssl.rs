@@ -110,9 +110,16 @@ fn counter_mode_takes_lengths_that_are_not_whole_blocks_as_the_gost_engine_does(
             let key = given::key(1);
             let plain = given::bytes(3, length);
             let wanted = theirs(name, "-e", &key, &iv, &plain);
-            let mut ours =
-                Bare::new(cipher, Mode::Ctr, Direction::Encrypt, &key, &iv, Padding::None, Tier::best())
-                    .unwrap();
+            let mut ours = Bare::new(
+                cipher,
+                Mode::Ctr,
+                Direction::Encrypt,
+                &key,
+                &iv,
+                Padding::None,
+                Tier::best(),
+            )
+            .unwrap();
             assert_eq!(run(&mut ours, &plain, &[100]).unwrap(), wanted, "{name}: {length} bytes");
         }
     }
@@ -136,8 +143,7 @@ fn omac_gives_what_the_gost_engine_gives() {
             ("magma-mac", omac::<Magma>),
         ] {
             let hexkey = format!("hexkey:{}", text(key.bytes()));
-            let arguments =
-                ["dgst", "-mac", name, "-macopt", &hexkey, "-r"];
+            let arguments = ["dgst", "-mac", name, "-macopt", &hexkey, "-r"];
             let output = openssl(&arguments, &message).unwrap_or_else(|| panic!("{arguments:?}"));
             let wanted = String::from_utf8_lossy(&output);
             let wanted = wanted.split_whitespace().next().unwrap();

@@ -140,7 +140,11 @@ fn chunks_cannot_be_left_out_repeated_swapped_or_added() {
         };
         for first in 0..4 {
             refused(&(0..4).filter(|chunk| *chunk != first).collect::<Vec<_>>());
-            refused(&(0..4).flat_map(|chunk| vec![chunk; 1 + usize::from(chunk == first)]).collect::<Vec<_>>());
+            refused(
+                &(0..4)
+                    .flat_map(|chunk| vec![chunk; 1 + usize::from(chunk == first)])
+                    .collect::<Vec<_>>(),
+            );
             for second in 0..first {
                 let mut order = [0, 1, 2, 3];
                 order.swap(first, second);
@@ -152,7 +156,10 @@ fn chunks_cannot_be_left_out_repeated_swapped_or_added() {
         let error = refused(&[0, 2, 1, 3]);
         let offset = (Header::BYTES + header.sealed_chunk_bytes()) as u64;
         assert_eq!(error, StreamError::Authentication { chunk: 1, offset });
-        assert_eq!(error.to_string(), format!("authentication failed in chunk 1 at offset {offset}"));
+        assert_eq!(
+            error.to_string(),
+            format!("authentication failed in chunk 1 at offset {offset}")
+        );
     }
 }
 
@@ -163,7 +170,11 @@ fn bytes_appended_or_inserted_anywhere_are_noticed() {
         let header = header(cipher);
         let sealed = seal(&header, &data);
         let ends = [0, 1, Header::BYTES, Header::BYTES + 1, Header::BYTES + CHUNK_BYTES];
-        let ends = ends.into_iter().chain([sealed.len() - header.tag_bytes(), sealed.len() - 1, sealed.len()]);
+        let ends = ends.into_iter().chain([
+            sealed.len() - header.tag_bytes(),
+            sealed.len() - 1,
+            sealed.len(),
+        ]);
         for place in ends {
             for extra in [1, header.tag_bytes(), header.sealed_chunk_bytes(), Header::BYTES] {
                 let mut changed = sealed.clone();
@@ -234,7 +245,8 @@ fn the_stream_of_the_document_is_what_comes_out() {
     // docs/gost.md, "Test vector"
     let key = given::hex_key("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
     let salt = std::array::from_fn(|index| 0x20 + index as u8);
-    for (cipher, wanted) in [(Cipher::Kuznyechik, KUZNYECHIK_STREAM), (Cipher::Magma, MAGMA_STREAM)] {
+    for (cipher, wanted) in [(Cipher::Kuznyechik, KUZNYECHIK_STREAM), (Cipher::Magma, MAGMA_STREAM)]
+    {
         let mut codec = Seal::new(&key, &Header::new(cipher, salt), Tier::best());
         let sealed = run(&mut codec, b"full bore", &[4]).unwrap();
         let text: String = sealed.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -242,5 +254,10 @@ fn the_stream_of_the_document_is_what_comes_out() {
     }
 }
 
-const KUZNYECHIK_STREAM: &str = "66756c6c626f7265 01 01 0000 00100000";
-const MAGMA_STREAM: &str = "66756c6c626f7265 01 02 0000 00100000";
+/// Header: magic bytes, version, cipher, zeros, chunk size, salt; then the data, and the tag.
+const KUZNYECHIK_STREAM: &str = "66756c6c626f7265 01 01 0000 00100000
+    202122232425262728292a2b2c2d2e2f 303132333435363738393a3b3c3d3e3f
+    1811c40f71ea97a82f b4413c5b2d4cb3cd57d586db50c6a49a";
+const MAGMA_STREAM: &str = "66756c6c626f7265 01 02 0000 00100000
+    202122232425262728292a2b2c2d2e2f 303132333435363738393a3b3c3d3e3f
+    3d7c082e1fa4f57d82 63aad8bfda630598";

@@ -17,7 +17,7 @@ use super::decomposition::{
     BACKWARD, FORWARD, LEFT_OUT, Nibbles, Product, Substitution, alpha, alpha_back, omega,
     omega_back,
 };
-use super::naive::{Block, RoundKeys};
+use super::naive::{Block, RoundKeys, round_keys_by};
 use super::portable;
 use super::standard::{COEFFICIENTS, mix, product};
 use crate::Tier;
@@ -50,7 +50,8 @@ const fn map_of(images: [u8; 8]) -> Map {
 /// The maps of the coefficients of bytes 0 to 5 and 7, between ω.
 const FACTORS: [Map; 7] = {
     let [c0, c1, c2, c3, c4, c5, _, c7, ..] = COEFFICIENTS;
-    let (coefficients, mut factors, mut index) = ([c0, c1, c2, c3, c4, c5, c7], [[[0; 16]; 2]; 7], 0);
+    let (coefficients, mut factors, mut index) =
+        ([c0, c1, c2, c3, c4, c5, c7], [[[0; 16]; 2]; 7], 0);
     while index < 7 {
         let (mut images, mut bit) = ([0; 8], 0);
         while bit < 8 {
@@ -64,9 +65,8 @@ const FACTORS: [Map; 7] = {
 };
 
 /// Each of the maps between the standard's bytes and those that π is made for.
-const OMEGA: Map = map_of([
-    omega(1), omega(2), omega(4), omega(8), omega(16), omega(32), omega(64), omega(128),
-]);
+const OMEGA: Map =
+    map_of([omega(1), omega(2), omega(4), omega(8), omega(16), omega(32), omega(64), omega(128)]);
 const OMEGA_BACK: Map = {
     let (mut images, mut bit) = ([0; 8], 0);
     while bit < 8 {
@@ -92,6 +92,9 @@ const BACK: Map = {
     map_of(images)
 };
 
+/// What π leaves out of each byte, after L: it is added with the next key.
+const AFTER_MIX: Block = mix([omega(LEFT_OUT); 16]);
+
 /// A byte four times, which is what the CPU can broadcast as it loads.
 type WideKey = [u32; 16];
 
@@ -106,19 +109,25 @@ pub(super) struct Kernel {
     encryption: [WideKey; 10],
     /// Under ω⁻¹, bytes and rounds in reverse.
     decryption: [WideKey; 10],
-    chain: portable::Kernel,
+    chain: RoundKeys,
 }
 
 impl Kernel {
     /// `None` unless the CPU has the tier.
-    pub(super) fn new(keys: &RoundKeys) -> Option<Self> {
+    pub(super) fn new(key: &[u8; 32]) -> Option<Self> {
         if Tier::best() < Tier::Avx2 {
             return None;
         }
-        // What π leaves out of each byte, after L: it is added with the next key.
-        let left_out = mix([omega(LEFT_OUT); 16]);
+        let mut keys = round_keys_by(key, |block| {
+            let mut batch = [[[0; 16]; BATCH]];
+            batch[0][0] = block;
+            let round = [[0; 16], wide(AFTER_MIX, |byte| byte)];
+            // SAFETY: the tier has been checked.
+            unsafe { run_batches::<1, false>(&round, &mut batch) }
+            batch[0][0]
+        });
         let encryption = std::array::from_fn(|round| {
-            let missing = if round == 0 { [0; 16] } else { left_out };
+            let missing = if round == 0 { [0; 16] } else { AFTER_MIX };
             let key = std::array::from_fn(|index| keys[round][index] ^ missing[index]);
             wide(key, |byte| if round == 9 { byte } else { alpha(byte) })
         });
@@ -127,7 +136,9 @@ impl Kernel {
             key.reverse();
             wide(key, omega_back)
         });
-        Some(Self { encryption, decryption, chain: portable::Kernel::new(keys) })
+        let chain = keys;
+        keys.zeroize();
+        Some(Self { encryption, decryption, chain })
     }
 
     pub(super) fn encrypt(&self, blocks: &mut [Block]) {
@@ -141,13 +152,13 @@ impl Kernel {
     }
 
     pub(super) fn chain(&self, previous: Block, blocks: &mut [Block]) {
-        self.chain.chain(previous, blocks);
+        portable::chain(&self.chain, previous, blocks);
     }
 
     pub(super) fn erase(&mut self) {
         self.encryption.zeroize();
         self.decryption.zeroize();
-        self.chain.erase();
+        self.chain.zeroize();
     }
 }
 
@@ -240,6 +251,27 @@ fn turned(mut rows: Planes) -> Planes {
     rows
 }
 
+/// Adds to each sum the product of a coefficient and the bytes that share it: `BYTE` and 14 − `BYTE`, unless it is 7.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_products<const STEP: usize, const BYTE: usize, const N: usize>(
+    sums: &mut [__m256i; N],
+    batches: &[Planes; N],
+) {
+    let place = |byte: usize| (byte + 16 - STEP) % 16;
+    let [of_low, of_high] = if BYTE == 7 { &FACTORS[6] } else { &FACTORS[BYTE] };
+    let (of_low, of_high) = (table(of_low), table(of_high));
+    for (sum, planes) in sums.iter_mut().zip(batches) {
+        let (plane, other) = (planes[place(BYTE)], planes[place(14 - BYTE)]);
+        let both = if BYTE == 7 { plane } else { _mm256_xor_si256(plane, other) };
+        let product = _mm256_xor_si256(
+            _mm256_shuffle_epi8(of_low, low(both)),
+            _mm256_shuffle_epi8(of_high, high(both)),
+        );
+        *sum = _mm256_xor_si256(*sum, product);
+    }
+}
+
 /// Step `STEP` of L on batches in step, each table loaded for all of them. Byte p of the block is in plane p − STEP,
 /// modulo 16.
 #[inline]
@@ -251,20 +283,14 @@ fn shift<const STEP: usize, const N: usize>(batches: &mut [Planes; N]) {
         let ones = _mm256_xor_si256(planes[place(6)], planes[place(8)]);
         *sum = _mm256_xor_si256(ones, planes[place(15)]);
     }
+    add_products::<STEP, 7, N>(&mut sums, batches);
+    add_products::<STEP, 5, N>(&mut sums, batches);
+    add_products::<STEP, 4, N>(&mut sums, batches);
+    add_products::<STEP, 3, N>(&mut sums, batches);
+    add_products::<STEP, 2, N>(&mut sums, batches);
+    add_products::<STEP, 1, N>(&mut sums, batches);
     // The newest byte last: it is the one that may not be there yet.
-    for (byte, factor) in [(7, 6), (5, 5), (4, 4), (3, 3), (2, 2), (1, 1), (0, 0)] {
-        let [of_low, of_high] = &FACTORS[factor];
-        let (of_low, of_high) = (table(of_low), table(of_high));
-        for (sum, planes) in sums.iter_mut().zip(&*batches) {
-            let (plane, other) = (planes[place(byte)], planes[place(14 - byte)]);
-            let both = if byte == 7 { plane } else { _mm256_xor_si256(plane, other) };
-            let product = _mm256_xor_si256(
-                _mm256_shuffle_epi8(of_low, low(both)),
-                _mm256_shuffle_epi8(of_high, high(both)),
-            );
-            *sum = _mm256_xor_si256(*sum, product);
-        }
-    }
+    add_products::<STEP, 0, N>(&mut sums, batches);
     for (sum, planes) in sums.into_iter().zip(batches) {
         planes[place(15)] = sum;
     }
@@ -296,7 +322,7 @@ fn add_key(byte: __m256i, key: u32) -> __m256i {
     _mm256_xor_si256(byte, _mm256_set1_epi32(key.cast_signed()))
 }
 
-/// `into` of each plane and its key.
+/// The planes of a batch under ω⁻¹; for decryption in reverse, and with the first key.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_batch<const DECRYPT: bool>(blocks: &[Block; BATCH], key: &WideKey) -> Planes {
@@ -320,7 +346,11 @@ fn load_batch<const DECRYPT: bool>(blocks: &[Block; BATCH], key: &WideKey) -> Pl
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store_batch<const DECRYPT: bool>(blocks: &mut [Block; BATCH], mut planes: Planes, key: &WideKey) {
+fn store_batch<const DECRYPT: bool>(
+    blocks: &mut [Block; BATCH],
+    mut planes: Planes,
+    key: &WideKey,
+) {
     for (plane, key) in planes.iter_mut().zip(key) {
         *plane = mapped(&OMEGA, *plane);
         if !DECRYPT {
@@ -336,17 +366,17 @@ fn store_batch<const DECRYPT: bool>(blocks: &mut [Block; BATCH], mut planes: Pla
     }
 }
 
-/// Runs `N` batches in step.
+/// Runs `N` batches in step through one round less than there are keys.
 #[target_feature(enable = "avx2")]
 fn run_batches<const N: usize, const DECRYPT: bool>(
-    keys: &[WideKey; 10],
+    keys: &[WideKey],
     batches: &mut [[Block; BATCH]; N],
 ) {
     let mut states = [[_mm256_setzero_si256(); 16]; N];
     for (planes, batch) in states.iter_mut().zip(&*batches) {
         *planes = load_batch::<DECRYPT>(batch, &keys[0]);
     }
-    for round in 0..9 {
+    for round in 0..keys.len() - 1 {
         if DECRYPT {
             mix_planes(&mut states);
         }
@@ -364,7 +394,7 @@ fn run_batches<const N: usize, const DECRYPT: bool>(
         }
     }
     for (planes, batch) in states.into_iter().zip(batches) {
-        store_batch::<DECRYPT>(batch, planes, &keys[9]);
+        store_batch::<DECRYPT>(batch, planes, &keys[keys.len() - 1]);
     }
 }
 

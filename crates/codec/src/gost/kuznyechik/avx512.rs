@@ -14,7 +14,7 @@ use std::arch::x86_64::*;
 use zeroize::Zeroize;
 
 use super::super::block::{Counter, Turn};
-use super::naive::{Block, RoundKeys};
+use super::naive::{Block, RoundKeys, round_keys_by};
 use super::standard::{COEFFICIENTS, COLUMNS, PI, PI_INVERSE, product, product_modulo};
 use crate::Tier;
 
@@ -184,13 +184,17 @@ pub(super) struct Kernel {
 
 impl Kernel {
     /// `None` unless the CPU has the tier.
-    pub(super) fn new(keys: &RoundKeys) -> Option<Self> {
+    pub(super) fn new(key: &[u8; 32]) -> Option<Self> {
         (Tier::best() >= Tier::Avx512).then(|| {
+            // SAFETY: the tier has just been checked.
+            let mut keys = unsafe { round_keys(key) };
             let encryption = keys.map(|key| key.map(|byte| u32::from_ne_bytes([byte; 4])));
             let mut decryption = encryption;
             decryption.reverse();
             decryption.iter_mut().for_each(|key| key.reverse());
-            Self { encryption, decryption, carried: keys.map(|key| key.map(carried)) }
+            let carried = keys.map(|key| key.map(carried));
+            keys.zeroize();
+            Self { encryption, decryption, carried }
         })
     }
 
@@ -255,7 +259,10 @@ fn look_up(table: &[__m512i; 4], index: __m512i) -> __m512i {
     let low = _mm512_permutex2var_epi8(table[0], index, table[1]);
     let high = _mm512_permutex2var_epi8(table[2], index, table[3]);
     // Every bit of the byte as its top bit.
-    let is_high = _mm512_gf2p8affine_epi64_epi8::<0>(index, _mm512_set1_epi64(0x8080_8080_8080_8080_u64.cast_signed()));
+    let is_high = _mm512_gf2p8affine_epi64_epi8::<0>(
+        index,
+        _mm512_set1_epi64(0x8080_8080_8080_8080_u64.cast_signed()),
+    );
     _mm512_ternarylogic_epi64::<0xca>(is_high, high, low)
 }
 
@@ -284,9 +291,8 @@ fn turned(mut rows: Planes) -> Planes {
 fn shift_twice<const STEP: usize>(planes: &mut Planes, factors: &[__m512i; 9]) {
     let plane = |byte: usize| planes[(byte + 16 - STEP) % 16];
     let times = |factor: usize, value| _mm512_gf2p8affine_epi64_epi8::<0>(value, factors[factor]);
-    let pair = |factor: usize, a: usize, b: usize| {
-        times(factor, _mm512_xor_si512(plane(a), plane(b)))
-    };
+    let pair =
+        |factor: usize, a: usize, b: usize| times(factor, _mm512_xor_si512(plane(a), plane(b)));
     let ones = |bytes: [usize; 3]| xor3(plane(bytes[0]), plane(bytes[1]), plane(bytes[2]));
     // All but the two newest bytes, for either step.
     let middle = xor3(pair(2, 2, 12), pair(3, 3, 11), pair(4, 4, 10));
@@ -383,7 +389,7 @@ fn store_batch(blocks: &mut [Block; BATCH], planes: Planes) {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn encrypt(kernel: &Kernel, blocks: &mut [Block]) {
     let (batches, rest) = blocks.as_chunks_mut::<BATCH>();
     for batch in batches {
@@ -488,14 +494,13 @@ impl FirstRound {
         let mut planes = self.planes;
         for (plane, matrix) in planes.iter_mut().zip(matrices) {
             let matrix = _mm512_set1_epi64(*matrix);
-            *plane =
-                _mm512_xor_si512(*plane, _mm512_gf2p8affine_epi64_epi8::<0>(change, matrix));
+            *plane = _mm512_xor_si512(*plane, _mm512_gf2p8affine_epi64_epi8::<0>(change, matrix));
         }
         planes
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn fill_gamma(kernel: &Kernel, counter: &mut Counter, gamma: &mut [Block]) {
     let (batches, rest) = gamma.as_chunks_mut::<BATCH>();
     let mut first_round: Option<FirstRound> = None;
@@ -518,37 +523,79 @@ fn fill_gamma(kernel: &Kernel, counter: &mut Counter, gamma: &mut [Block]) {
     encrypt(kernel, rest);
 }
 
-/// Encrypts in a chain, four copies of one block in a register.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn chain(kernel: &Kernel, previous: Block, blocks: &mut [Block]) {
-    let table = load_table(&CARRIED_PI);
-    let (places, factors) = &ROTATIONS;
-    let places = [load(&places[0]), load(&places[1]), load(&places[2]), load(&places[3])];
-    let factors = [load(&factors[0]), load(&factors[1]), load(&factors[2]), load(&factors[3])];
-    let keys = &kernel.carried;
-    let (carry, carry_back) = (_mm512_set1_epi64(CARRY), _mm_set1_epi64x(CARRY_BACK));
-    let mut last = _mm512_gf2p8affine_epi64_epi8::<0>(copies(&previous), carry);
-    for block in blocks {
-        let plain = _mm512_gf2p8affine_epi64_epi8::<0>(copies(block), carry);
-        let mut state = xor3(last, plain, copies(&keys[0]));
-        for key in &keys[1..] {
-            let bytes = look_up(&table, state);
-            let term = |index: usize| {
-                _mm512_gf2p8mul_epi8(_mm512_shuffle_epi8(bytes, places[index]), factors[index])
-            };
-            let sum = _mm512_xor_si512(xor3(term(0), term(1), term(2)), term(3));
-            let others = xor3(
-                _mm512_shuffle_i64x2::<0b00_11_10_01>(sum, sum),
-                _mm512_shuffle_i64x2::<0b01_00_11_10>(sum, sum),
-                _mm512_shuffle_i64x2::<0b10_01_00_11>(sum, sum),
-            );
-            state = xor3(others, sum, copies(key));
-        }
-        last = state;
-        let back = _mm_gf2p8affine_epi64_epi8::<0>(_mm512_castsi512_si128(state), carry_back);
-        // SAFETY: the reference is to 16 bytes, and the store needs no alignment.
-        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), back) }
+/// What a round of four copies of one block, in the other field, takes from memory.
+struct Copies {
+    table: [__m512i; 4],
+    places: [__m512i; 4],
+    factors: [__m512i; 4],
+}
+
+impl Copies {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new() -> Self {
+        let rows =
+            |rows: &[[u8; 64]; 4]| [load(&rows[0]), load(&rows[1]), load(&rows[2]), load(&rows[3])];
+        let (places, factors) = &ROTATIONS;
+        Self { table: load_table(&CARRIED_PI), places: rows(places), factors: rows(factors) }
     }
+
+    /// π, L, and the sum with `key`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+    fn round(&self, state: __m512i, key: &Block) -> __m512i {
+        let bytes = look_up(&self.table, state);
+        let term = |index: usize| {
+            let rotated = _mm512_shuffle_epi8(bytes, self.places[index]);
+            _mm512_gf2p8mul_epi8(rotated, self.factors[index])
+        };
+        let sum = _mm512_xor_si512(xor3(term(0), term(1), term(2)), term(3));
+        let others = xor3(
+            _mm512_shuffle_i64x2::<0b00_11_10_01>(sum, sum),
+            _mm512_shuffle_i64x2::<0b01_00_11_10>(sum, sum),
+            _mm512_shuffle_i64x2::<0b10_01_00_11>(sum, sum),
+        );
+        xor3(others, sum, copies(key))
+    }
+}
+
+/// Four copies of a block in the other field.
+#[inline]
+#[target_feature(enable = "avx512f,gfni")]
+fn carried_copies(block: &Block) -> __m512i {
+    _mm512_gf2p8affine_epi64_epi8::<0>(copies(block), _mm512_set1_epi64(CARRY))
+}
+
+/// The block that there are copies of in the other field.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl,gfni")]
+fn carry_back(state: __m512i) -> Block {
+    let matrix = _mm_set1_epi64x(CARRY_BACK);
+    let back = _mm_gf2p8affine_epi64_epi8::<0>(_mm512_castsi512_si128(state), matrix);
+    let mut block = [0; 16];
+    // SAFETY: the array has 16 bytes, and the store needs no alignment.
+    unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), back) }
+    block
+}
+
+/// Encrypts in a chain.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+fn chain(kernel: &Kernel, previous: Block, blocks: &mut [Block]) {
+    let (way, [first, others @ ..]) = (Copies::new(), &kernel.carried);
+    let mut last = carried_copies(&previous);
+    for block in blocks {
+        last = xor3(last, carried_copies(block), copies(first));
+        for key in others {
+            last = way.round(last, key);
+        }
+        *block = carry_back(last);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+fn round_keys(key: &[u8; 32]) -> RoundKeys {
+    let way = Copies::new();
+    round_keys_by(key, |block| carry_back(way.round(carried_copies(&block), &[0; 16])))
 }
 
 #[inline]

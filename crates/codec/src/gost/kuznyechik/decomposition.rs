@@ -171,8 +171,7 @@ const fn product_of(step: &Product, left: u8, right: u8) -> u8 {
 /// π by its parts.
 const fn forward(byte: u8) -> u8 {
     let (l, r) = (alpha(byte) >> 4, alpha(byte) & 15);
-    let new =
-        if r == 0 { FORWARD.l_without_r[l as usize] } else { product_of(&FORWARD.l, l, r) };
+    let new = if r == 0 { FORWARD.l_without_r[l as usize] } else { product_of(&FORWARD.l, l, r) };
     omega((new << 4 | product_of(&FORWARD.r, new, r)) ^ LEFT_OUT)
 }
 
@@ -180,7 +179,8 @@ const fn forward(byte: u8) -> u8 {
 const fn backward(byte: u8) -> u8 {
     let (l, r) = (omega_back(byte) >> 4, omega_back(byte) & 15);
     let new = product_of(&BACKWARD.r, l, r);
-    let l = if new == 0 { BACKWARD.l_without_r[l as usize] } else { product_of(&BACKWARD.l, l, new) };
+    let l =
+        if new == 0 { BACKWARD.l_without_r[l as usize] } else { product_of(&BACKWARD.l, l, new) };
     alpha_back(l << 4 | new)
 }
 

@@ -15,8 +15,8 @@ mod standard;
 
 use naive::Block;
 
-use super::block::{BlockCipher, Counter};
 use super::Key;
+use super::block::{BlockCipher, Counter};
 use crate::Tier;
 
 #[derive(Clone)]
@@ -45,11 +45,11 @@ impl BlockCipher for Kuznyechik {
     const BLOCK_BYTES: usize = 16;
 
     fn new(key: &Key, tier: Tier) -> Self {
-        let mut keys = naive::round_keys(key.bytes());
+        let key = key.bytes();
         #[cfg(target_arch = "x86_64")]
         let kernel = match tier.min(Tier::best()) {
-            Tier::Avx512 => avx512::Kernel::new(&keys).map(|kernel| Kernel::Avx512(Box::new(kernel))),
-            Tier::Avx2 => avx2::Kernel::new(&keys).map(|kernel| Kernel::Avx2(Box::new(kernel))),
+            Tier::Avx512 => avx512::Kernel::new(key).map(|kernel| Kernel::Avx512(Box::new(kernel))),
+            Tier::Avx2 => avx2::Kernel::new(key).map(|kernel| Kernel::Avx2(Box::new(kernel))),
             Tier::Portable => None,
         };
         #[cfg(not(target_arch = "x86_64"))]
@@ -58,8 +58,7 @@ impl BlockCipher for Kuznyechik {
             None
         };
         let kernel =
-            kernel.unwrap_or_else(|| Kernel::Portable(Box::new(portable::Kernel::new(&keys))));
-        zeroize::Zeroize::zeroize(&mut keys);
+            kernel.unwrap_or_else(|| Kernel::Portable(Box::new(portable::Kernel::new(key))));
         Self { kernel }
     }
 

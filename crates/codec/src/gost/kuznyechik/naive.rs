@@ -2,7 +2,7 @@
 //!
 //! Source: GOST R 34.12-2015, 4.2–4.4 (RFC 7801, section 4).
 
-use super::standard::{CONSTANTS, PI, PI_INVERSE, ROUND_KEYS, mix, product, COEFFICIENTS};
+use super::standard::{COEFFICIENTS, CONSTANTS, PI, PI_INVERSE, ROUND_KEYS, mix, product};
 
 /// A block; the first byte is a₁₅.
 pub type Block = [u8; 16];
@@ -38,8 +38,9 @@ fn mix_back(block: Block) -> Block {
     (0..16).fold(block, |mixed, _| shift_back(mixed))
 }
 
-/// The key schedule, 4.3: eight steps of a Feistel network between one pair of round keys and the next.
-pub(super) fn round_keys(key: &[u8; 32]) -> RoundKeys {
+/// The key schedule, 4.3, by some kernel's S and L together: eight steps of a Feistel network between one pair of
+/// round keys and the next.
+pub(super) fn round_keys_by(key: &[u8; 32], round: impl Fn(Block) -> Block) -> RoundKeys {
     let mut keys = [[0; 16]; ROUND_KEYS];
     let (left, right) = key.split_at(16);
     keys[0].copy_from_slice(left);
@@ -47,7 +48,7 @@ pub(super) fn round_keys(key: &[u8; 32]) -> RoundKeys {
     for pair in 0..4 {
         let (mut left, mut right) = (keys[2 * pair], keys[2 * pair + 1]);
         for constant in &CONSTANTS[8 * pair..8 * pair + 8] {
-            let next = xor(mix(substitute(xor(left, constant))), &right);
+            let next = xor(round(xor(left, constant)), &right);
             (left, right) = (next, left);
         }
         (keys[2 * pair + 2], keys[2 * pair + 3]) = (left, right);
@@ -55,20 +56,30 @@ pub(super) fn round_keys(key: &[u8; 32]) -> RoundKeys {
     keys
 }
 
-/// Encrypts one block under `key`, 4.4.1.
-#[must_use]
-pub fn encrypt(key: &[u8; 32], block: Block) -> Block {
-    let keys = round_keys(key);
-    let last = keys[..9].iter().fold(block, |state, key| mix(substitute(xor(state, key))));
-    xor(last, &keys[9])
-}
+/// Kuznyechik under one key.
+#[derive(Clone)]
+pub struct Naive(RoundKeys);
 
-/// Decrypts one block under `key`, 4.4.2.
-#[must_use]
-pub fn decrypt(key: &[u8; 32], block: Block) -> Block {
-    let keys = round_keys(key);
-    let first = xor(block, &keys[9]);
-    keys[..9].iter().rev().fold(first, |state, key| xor(substitute_back(mix_back(state)), key))
+impl Naive {
+    /// The cipher under `key`.
+    #[must_use]
+    pub fn new(key: &[u8; 32]) -> Self {
+        Self(round_keys_by(key, |block| mix(substitute(block))))
+    }
+
+    /// Encrypts one block, 4.4.1.
+    #[must_use]
+    pub fn encrypt(&self, block: Block) -> Block {
+        let round = |state, key| mix(substitute(xor(state, key)));
+        xor(self.0[..9].iter().fold(block, round), &self.0[9])
+    }
+
+    /// Decrypts one block, 4.4.2.
+    #[must_use]
+    pub fn decrypt(&self, block: Block) -> Block {
+        let round = |state, key| xor(substitute_back(mix_back(state)), key);
+        self.0[..9].iter().rev().fold(xor(block, &self.0[9]), round)
+    }
 }
 
 #[cfg(test)]
@@ -99,7 +110,7 @@ mod tests {
         let mut key = [0; 32];
         key[..16].copy_from_slice(&block(0x8899_aabb_ccdd_eeff_0011_2233_4455_6677));
         key[16..].copy_from_slice(&block(0xfedc_ba98_7654_3210_0123_4567_89ab_cdef));
-        let keys = round_keys(&key);
+        let Naive(keys) = Naive::new(&key);
         assert_eq!(keys[2], block(0xdb31_4853_1569_4343_228d_6aef_8cc7_8c44));
         assert_eq!(keys[5], block(0xbd07_9435_165c_6432_b532_e828_34da_581b));
         assert_eq!(keys[9], block(0x72e9_dd74_16bc_f45b_755d_baa8_8e4a_4043));

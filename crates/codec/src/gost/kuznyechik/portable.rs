@@ -3,7 +3,8 @@
 //! **Leaks through the cache.** The 64 KiB tables are read at places that depend on the key and the data; whoever
 //! shares the cache can learn of both. The kernels of the greater tiers do not have this leak.
 
-use super::naive::{Block, RoundKeys};
+use super::super::block::low_half;
+use super::naive::{Block, RoundKeys, round_keys_by};
 use super::standard::{COLUMNS, PI, PI_INVERSE, product};
 
 /// What a byte of each value contributes at each place.
@@ -41,14 +42,6 @@ const fn mixed() -> [[u128; 256]; 16] {
     table
 }
 
-const fn first_half(number: u128) -> u64 {
-    (number & u64::MAX as u128) as u64
-}
-
-const fn second_half(number: u128) -> u64 {
-    (number >> 64) as u64
-}
-
 /// L after π.
 static ENCRYPTION: Table = {
     let (linear, mut place) = (mixed(), 0);
@@ -57,8 +50,8 @@ static ENCRYPTION: Table = {
         let mut value = 0;
         while value < 256 {
             let entry = linear[place][PI[value] as usize];
-            table.first[place][value] = first_half(entry);
-            table.second[place][value] = second_half(entry);
+            table.first[place][value] = low_half(entry);
+            table.second[place][value] = low_half(entry >> 64);
             value += 1;
         }
         place += 1;
@@ -76,8 +69,8 @@ static DECRYPTION: Table = {
         let mut value = 0;
         while value < 256 {
             let entry = linear[15 - place][PI_INVERSE[value] as usize].swap_bytes();
-            table.first[place][value] = first_half(entry);
-            table.second[place][value] = second_half(entry);
+            table.first[place][value] = low_half(entry);
+            table.second[place][value] = low_half(entry >> 64);
             value += 1;
         }
         place += 1;
@@ -117,7 +110,10 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    pub(super) fn new(keys: &RoundKeys) -> Self {
+    pub(super) fn new(key: &[u8; 32]) -> Self {
+        let keys = round_keys_by(key, |block| {
+            look_up(&ENCRYPTION, u128::from_le_bytes(block)).to_le_bytes()
+        });
         let encryption = keys.map(u128::from_le_bytes);
         let mut decryption = encryption;
         for key in &mut decryption[1..] {
@@ -130,6 +126,10 @@ impl Kernel {
         let (groups, rest) = blocks.as_chunks_mut::<LANES>();
         groups.iter_mut().for_each(|group| self.encrypt_lanes(group));
         rest.iter_mut().for_each(|block| self.encrypt_lanes(std::array::from_mut(block)));
+    }
+
+    pub(super) fn chain(&self, previous: Block, blocks: &mut [Block]) {
+        chain(&self.encryption.map(u128::to_le_bytes), previous, blocks);
     }
 
     pub(super) fn decrypt(&self, blocks: &mut [Block]) {
@@ -157,21 +157,22 @@ impl Kernel {
         *blocks = states.map(|state| (substitute(&PI_INVERSE, state) ^ first).to_le_bytes());
     }
 
-    /// Encrypts `blocks` in a chain: each is added to the ciphertext before it, the first one to `previous`.
-    pub(super) fn chain(&self, previous: Block, blocks: &mut [Block]) {
-        let mut state = u128::from_le_bytes(previous);
-        for block in blocks {
-            state ^= u128::from_le_bytes(*block);
-            for key in &self.encryption[..9] {
-                state = look_up(&ENCRYPTION, state ^ key);
-            }
-            state ^= self.encryption[9];
-            *block = state.to_le_bytes();
-        }
-    }
-
     pub(super) fn erase(&mut self) {
         zeroize::Zeroize::zeroize(&mut self.encryption);
         zeroize::Zeroize::zeroize(&mut self.decryption);
+    }
+}
+
+/// Encrypts `blocks` in a chain: each is added to the ciphertext before it, the first one to `previous`.
+pub(super) fn chain(keys: &RoundKeys, previous: Block, blocks: &mut [Block]) {
+    let keys = keys.map(u128::from_le_bytes);
+    let mut state = u128::from_le_bytes(previous);
+    for block in blocks {
+        state ^= u128::from_le_bytes(*block);
+        for key in &keys[..9] {
+            state = look_up(&ENCRYPTION, state ^ key);
+        }
+        state ^= keys[9];
+        *block = state.to_le_bytes();
     }
 }

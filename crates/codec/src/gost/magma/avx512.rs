@@ -118,8 +118,7 @@ fn round<const N: usize>(key: u32, into: &mut [__m512i; N], from: &[__m512i; N])
         let word = _mm512_add_epi32(*from, key);
         // (word and nibbles) or places
         let low = _mm512_ternarylogic_epi32::<0xea>(word, nibbles, places);
-        let high =
-            _mm512_ternarylogic_epi32::<0xea>(_mm512_srli_epi32::<4>(word), nibbles, places);
+        let high = _mm512_ternarylogic_epi32::<0xea>(_mm512_srli_epi32::<4>(word), nibbles, places);
         let word = _mm512_or_si512(
             _mm512_permutexvar_epi8(low, low_table),
             _mm512_permutexvar_epi8(high, high_table),

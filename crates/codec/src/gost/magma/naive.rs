@@ -32,24 +32,36 @@ pub(super) fn round_keys(key: &[u8; 32]) -> RoundKeys {
     })
 }
 
+/// Magma under one key.
+#[derive(Clone)]
+pub struct Naive(RoundKeys);
+
+impl Naive {
+    /// The cipher under `key`.
+    #[must_use]
+    pub fn new(key: &[u8; 32]) -> Self {
+        Self(round_keys(key))
+    }
+
+    /// Encrypts one block, 5.4.1.
+    #[must_use]
+    pub fn encrypt(&self, block: Block) -> Block {
+        run(self.0.iter(), block)
+    }
+
+    /// Decrypts one block, 5.4.2.
+    #[must_use]
+    pub fn decrypt(&self, block: Block) -> Block {
+        run(self.0.iter().rev(), block)
+    }
+}
+
 fn run<'a>(keys: impl Iterator<Item = &'a u32>, block: Block) -> Block {
     let number = u64::from_be_bytes(block);
-    let [left, right] = [number >> 32, number].map(|half| (half & 0xffff_ffff) as u32);
-    let (left, right) = keys.fold((left, right), |(left, right), key| (right, left ^ g(*key, right)));
+    let halves = [number >> 32, number].map(|half| (half & 0xffff_ffff) as u32);
+    let [left, right] = keys.fold(halves, |[left, right], key| [right, left ^ g(*key, right)]);
     // The last round does not swap.
     (u64::from(right) << 32 | u64::from(left)).to_be_bytes()
-}
-
-/// Encrypts one block under `key`, 5.4.1.
-#[must_use]
-pub fn encrypt(key: &[u8; 32], block: Block) -> Block {
-    run(round_keys(key).iter(), block)
-}
-
-/// Decrypts one block under `key`, 5.4.2.
-#[must_use]
-pub fn decrypt(key: &[u8; 32], block: Block) -> Block {
-    run(round_keys(key).iter().rev(), block)
 }
 
 #[cfg(test)]

@@ -39,7 +39,14 @@ impl<C: BlockCipher> CtrAcpkm<C> {
         }
         let counter = first_counter::<C>(iv)?;
         let cipher = C::new(key, tier);
-        Ok(Self { cipher, tier, counter, gamma: Gamma::new(), section_bytes, left_bytes: section_bytes })
+        Ok(Self {
+            cipher,
+            tier,
+            counter,
+            gamma: Gamma::new(),
+            section_bytes,
+            left_bytes: section_bytes,
+        })
     }
 
     /// Encrypts or decrypts the next bytes.

@@ -29,7 +29,7 @@ const PIECE_BYTES: usize = 4096;
 
 /// The shift register of CBC, CFB and OFB: one or more whole blocks, GOST R 34.13-2015, 5.3–5.5.
 fn register<C: BlockCipher>(iv: &[u8]) -> Result<Vec<u8>, ModeError> {
-    if iv.is_empty() || iv.len() % C::BLOCK_BYTES != 0 {
+    if iv.is_empty() || !iv.len().is_multiple_of(C::BLOCK_BYTES) {
         return Err(ModeError::IvLength { bytes: iv.len(), wanted: "one or more whole blocks" });
     }
     Ok(iv.to_vec())

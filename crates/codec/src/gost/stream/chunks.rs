@@ -74,8 +74,9 @@ impl Chunks {
             Cipher::Kuznyechik => {
                 Mgm::<Kuznyechik>::new(&key, self.tier).seal(&nonce, &self.header_bytes, data, tag)
             }
-            Cipher::Magma => Mgm::<Magma>::new(&key, self.tier)
-                .seal(&nonce[8..], &self.header_bytes, data, tag),
+            Cipher::Magma => {
+                Mgm::<Magma>::new(&key, self.tier).seal(&nonce[8..], &self.header_bytes, data, tag)
+            }
         };
         match sealed {
             Ok(()) => Ok(()),
@@ -118,10 +119,12 @@ impl Chunks {
         let (data, tag) = buffer.split_at_mut(buffer.len() - self.header.tag_bytes());
         let (key, nonce) = (self.chunk_key(index), self.nonce(index, place));
         match self.header.cipher() {
-            Cipher::Kuznyechik => Mgm::<Kuznyechik>::new(&key, self.tier)
-                .open(&nonce, &self.header_bytes, data, tag),
-            Cipher::Magma => Mgm::<Magma>::new(&key, self.tier)
-                .open(&nonce[8..], &self.header_bytes, data, tag),
+            Cipher::Kuznyechik => {
+                Mgm::<Kuznyechik>::new(&key, self.tier).open(&nonce, &self.header_bytes, data, tag)
+            }
+            Cipher::Magma => {
+                Mgm::<Magma>::new(&key, self.tier).open(&nonce[8..], &self.header_bytes, data, tag)
+            }
         }?;
         Ok(data.len())
     }

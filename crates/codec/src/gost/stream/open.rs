@@ -34,7 +34,8 @@ impl Open {
 
     fn header(&mut self) -> Result<(), StreamError> {
         let bytes = self.pending.len();
-        let bytes = self.pending.as_slice().try_into().map_err(|_| StreamError::HeaderEnds { bytes })?;
+        let bytes =
+            self.pending.as_slice().try_into().map_err(|_| StreamError::HeaderEnds { bytes })?;
         let header = Header::parse(bytes)?;
         self.chunks = Some(Chunks::new(&self.key, &header, self.tier));
         self.pending.clear();

@@ -12,6 +12,7 @@ mod portable;
 use zeroize::Zeroize;
 
 use crate::Tier;
+use crate::gost::block::low_half;
 
 /// A sum of products before it is reduced: 256 bits, of which products of blocks of 64 bits need the low half.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -107,9 +108,9 @@ fn reduced128(sum: Sum) -> u128 {
 /// `sum` modulo x⁶⁴ + x⁴ + x³ + x + 1.
 fn reduced64(sum: u128) -> u64 {
     let fold = |high: u128| high ^ high << 1 ^ high << 3 ^ high << 4;
-    let once = sum & u128::from(u64::MAX) ^ fold(sum >> 64);
-    let twice = once & u128::from(u64::MAX) ^ fold(once >> 64);
-    (twice & u128::from(u64::MAX)) as u64
+    let once = u128::from(low_half(sum)) ^ fold(sum >> 64);
+    let twice = once ^ fold(once >> 64);
+    low_half(twice)
 }
 
 /// `block` times x: the step between the subkeys of OMAC, GOST R 34.13-2015, 5.6.1. The moduli are the same.
@@ -152,7 +153,8 @@ mod tests {
             for blocks in (0..=20).chain([63, 64, 65]) {
                 let left: Vec<u8> = (0..blocks * block_bytes).map(|_| random()).collect();
                 let right: Vec<u8> = (0..blocks * block_bytes).map(|_| random()).collect();
-                let pairs = numbers(&left, block_bytes).into_iter().zip(numbers(&right, block_bytes));
+                let pairs =
+                    numbers(&left, block_bytes).into_iter().zip(numbers(&right, block_bytes));
                 let bits = if block_bytes == 8 { 64 } else { 128 };
                 let wanted = pairs.fold(0, |sum, (left, right)| sum ^ naive(left, right, bits));
                 for tier in Tier::all() {

@@ -4,6 +4,7 @@
 //! reach the next bit that is kept: their sum is odd when the carry-less product has the bit.
 
 use super::Sum;
+use crate::gost::block::low_half;
 
 /// Every how many bits one is kept.
 const HOLES: usize = 5;
@@ -23,7 +24,7 @@ fn product(left: u64, right: u64) -> u128 {
     let (left, right) = (kept(left), kept(right));
     (0..HOLES).fold(0, |product, class| {
         let meeting = (0..HOLES)
-            .fold(0, |sum, index| sum ^ left[index] * right[(class + HOLES - index) % HOLES]);
+            .fold(0, |sum, index| sum ^ (left[index] * right[(class + HOLES - index) % HOLES]));
         product ^ meeting & CLASSES[class]
     })
 }
@@ -31,7 +32,7 @@ fn product(left: u64, right: u64) -> u128 {
 pub(super) fn sum128(left: &[[u8; 16]], right: &[[u8; 16]]) -> Sum {
     let halves = |block: &[u8; 16]| {
         let number = u128::from_be_bytes(*block);
-        ((number >> 64) as u64, (number & u128::from(u64::MAX)) as u64)
+        (low_half(number >> 64), low_half(number))
     };
     let mut sum = Sum::default();
     for (left, right) in left.iter().zip(right) {
