@@ -26,10 +26,12 @@ const TURN: Duration = Duration::from_millis(3);
 
 const KEY: [u8; 32] = [7; 32];
 
+type Run = Box<dyn FnMut(&mut [u8])>;
+
 /// Something that is timed: a name, and what it does with the data.
 struct Contender {
     name: String,
-    run: Box<dyn FnMut(&mut [u8])>,
+    run: Run,
     data: Vec<u8>,
     seconds: Vec<f64>,
 }

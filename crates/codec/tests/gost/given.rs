@@ -24,7 +24,7 @@ pub(crate) fn key(seed: u64) -> Key {
 pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         text.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| digit as u8).collect();
-    assert!(digits.len() % 2 == 0, "half a byte in {text}");
+    assert!(digits.len().is_multiple_of(2), "half a byte in {text}");
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 

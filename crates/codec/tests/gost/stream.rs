@@ -49,7 +49,7 @@ fn assert_refused(changed: &[u8], data: &[u8], what: &str) -> StreamError {
     let (released, result) = open(changed, 70);
     let Err(error) = result else { panic!("accepted: {what}") };
     assert!(data.starts_with(&released), "released something else: {what}");
-    assert!(released.len() % CHUNK_BYTES == 0, "released part of a chunk: {what}");
+    assert!(released.len().is_multiple_of(CHUNK_BYTES), "released part of a chunk: {what}");
     error
 }
 

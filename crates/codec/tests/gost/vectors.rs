@@ -16,14 +16,11 @@ const KUZNYECHIK_IV: &str = "1234567890abcef0a1b2c3d4e5f00112 233445566778899012
 /// The plaintext of A.2.
 const MAGMA_PLAIN: &str = "92def06b3c130a59 db54c704f8189d20 4a98fb2e67a8024c 8912409b17b57e41";
 
+/// A mode at work.
+type Apply = Box<dyn FnMut(&mut [u8])>;
+
 /// Checks an example in both directions, in one piece and in pieces.
-fn check(
-    name: &str,
-    plain: &str,
-    wanted: &str,
-    unit: usize,
-    make: [&dyn Fn() -> Box<dyn FnMut(&mut [u8])>; 2],
-) {
+fn check(name: &str, plain: &str, wanted: &str, unit: usize, make: [&dyn Fn() -> Apply; 2]) {
     let (plain, wanted) = (hex(plain), hex(wanted));
     for (make, from, to) in [(make[0], &plain, &wanted), (make[1], &wanted, &plain)] {
         for piece in [plain.len(), unit, 3 * unit] {
@@ -39,7 +36,7 @@ macro_rules! mode {
     ($mode:expr) => {
         &|| {
             let mut mode = $mode.unwrap();
-            Box::new(move |data: &mut [u8]| mode.apply(data)) as Box<dyn FnMut(&mut [u8])>
+            Box::new(move |data: &mut [u8]| mode.apply(data)) as Apply
         }
     };
 }

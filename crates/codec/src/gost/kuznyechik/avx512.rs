@@ -9,14 +9,19 @@
 //! in (the two fields are isomorphic), where L is sixteen rotations times sixteen vectors, in four instructions.
 #![expect(unsafe_code, reason = "loads, stores, and calls of functions that need the tier")]
 
+mod constants;
+mod copies;
+
 use std::arch::x86_64::*;
 
 use zeroize::Zeroize;
 
 use super::super::block::{Counter, Turn};
-use super::naive::{Block, RoundKeys, round_keys_by};
-use super::standard::{COEFFICIENTS, COLUMNS, PI, PI_INVERSE, product, product_modulo};
+use super::naive::{Block, RoundKeys};
+use super::standard::{PI, PI_INVERSE};
 use crate::Tier;
+use constants::{COUNTING_COLUMNS, FACTORS, carried};
+use copies::{chain, round_keys};
 
 /// Blocks of one batch.
 const BATCH: usize = 64;
@@ -25,140 +30,6 @@ const BATCH: usize = 64;
 const FEW: usize = 10;
 
 type Planes = [__m512i; 16];
-
-/// The matrix, for GFNI, of the linear map whose value for bit i of a byte is `images[i]`.
-const fn matrix(images: [u8; 8]) -> i64 {
-    let (mut rows, mut bit) = (0_i64, 0);
-    while bit < 8 {
-        let mut column = 0;
-        while column < 8 {
-            // The row of the highest bit is the lowest byte.
-            rows |= ((images[column] >> bit & 1) as i64) << (8 * (7 - bit) + column);
-            column += 1;
-        }
-        bit += 1;
-    }
-    rows
-}
-
-/// The matrix of the product with `factor`.
-const fn matrix_of_product(factor: u8) -> i64 {
-    let (mut images, mut bit) = ([0; 8], 0);
-    while bit < 8 {
-        images[bit] = product(factor, 1 << bit);
-        bit += 1;
-    }
-    matrix(images)
-}
-
-/// The matrices of the coefficients that are not one: of bytes 0 to 5, and of byte 7; and of what the two newest bytes
-/// contribute to the second of two steps, directly and by the first step.
-const FACTORS: [i64; 9] = {
-    let [c0, c1, c2, c3, c4, c5, _, c7, ..] = COEFFICIENTS;
-    let newest = product(c0, c0) ^ c1;
-    let second = product(c0, c1) ^ c2;
-    let factors = [c0, c1, c2, c3, c4, c5, c7, newest, second];
-    let (mut matrices, mut index) = ([0; 9], 0);
-    while index < 9 {
-        matrices[index] = matrix_of_product(factors[index]);
-        index += 1;
-    }
-    matrices
-};
-
-/// The matrices of the columns of L that belong to bytes 7 and 15, the ones that count.
-const COUNTING_COLUMNS: [[i64; 16]; 2] = {
-    let (mut matrices, mut index) = ([[0; 16]; 2], 0);
-    while index < 16 {
-        matrices[0][index] = matrix_of_product(COLUMNS[7][index]);
-        matrices[1][index] = matrix_of_product(COLUMNS[15][index]);
-        index += 1;
-    }
-    matrices
-};
-
-/// The modulus of the field in which GFNI multiplies, x⁸ + x⁴ + x³ + x + 1, without its leading term.
-const OTHER_MODULUS: u8 = 0x1b;
-
-/// The images, in the other field, of the powers of x: powers of a root of the standard's polynomial there.
-const POWERS: [u8; 8] = {
-    let mut root = 2_u8;
-    let mut powers;
-    loop {
-        powers = [1_u8; 8];
-        let mut index = 1;
-        while index < 8 {
-            powers[index] = product_modulo(powers[index - 1], root, OTHER_MODULUS);
-            index += 1;
-        }
-        let eighth = product_modulo(powers[7], root, OTHER_MODULUS);
-        if eighth == powers[7] ^ powers[6] ^ powers[1] ^ powers[0] {
-            break;
-        }
-        root += 1;
-    }
-    powers
-};
-
-/// A byte in the other field.
-const fn carried(byte: u8) -> u8 {
-    let (mut image, mut bit) = (0, 0);
-    while bit < 8 {
-        if byte >> bit & 1 == 1 {
-            image ^= POWERS[bit];
-        }
-        bit += 1;
-    }
-    image
-}
-
-const CARRY: i64 = matrix(POWERS);
-
-/// The way back from the other field, byte by byte.
-const CARRIED_BACK: [u8; 256] = {
-    let (mut table, mut byte) = ([0; 256], 0_u8);
-    loop {
-        table[carried(byte) as usize] = byte;
-        if byte == 255 {
-            break table;
-        }
-        byte += 1;
-    }
-};
-
-const CARRY_BACK: i64 = {
-    let (mut images, mut bit) = ([0; 8], 0);
-    while bit < 8 {
-        images[bit] = CARRIED_BACK[1 << bit];
-        bit += 1;
-    }
-    matrix(images)
-};
-
-/// π in the other field.
-const CARRIED_PI: [u8; 256] = {
-    let (mut table, mut value) = ([0; 256], 0);
-    while value < 256 {
-        table[value] = carried(PI[CARRIED_BACK[value] as usize]);
-        value += 1;
-    }
-    table
-};
-
-/// For register m, lane l and byte j: the place of the byte that the rotation by 4m + l brings to j, and its factor.
-const ROTATIONS: ([[u8; 64]; 4], [[u8; 64]; 4]) = {
-    let (mut places, mut factors, mut index) = ([[0; 64]; 4], [[0; 64]; 4], 0);
-    while index < 256 {
-        let (register, lane, byte) = (index / 64, index / 16 % 4, index % 16);
-        let place = (byte + 4 * register + lane) % 16;
-        #[expect(clippy::cast_possible_truncation, reason = "below 16")]
-        let narrow = place as u8;
-        places[register][index % 64] = narrow;
-        factors[register][index % 64] = carried(COLUMNS[place][byte]);
-        index += 1;
-    }
-    (places, factors)
-};
 
 /// The block of a batch that each byte of a plane belongs to: 4b + l for byte b of lane l, because that is what turning
 /// registers of four blocks each gives.
@@ -521,101 +392,4 @@ fn fill_gamma(kernel: &Kernel, counter: &mut Counter, gamma: &mut [Block]) {
     }
     counter.fill(rest.as_flattened_mut());
     encrypt(kernel, rest);
-}
-
-/// What a round of four copies of one block, in the other field, takes from memory.
-struct Copies {
-    table: [__m512i; 4],
-    places: [__m512i; 4],
-    factors: [__m512i; 4],
-}
-
-impl Copies {
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn new() -> Self {
-        let rows =
-            |rows: &[[u8; 64]; 4]| [load(&rows[0]), load(&rows[1]), load(&rows[2]), load(&rows[3])];
-        let (places, factors) = &ROTATIONS;
-        Self { table: load_table(&CARRIED_PI), places: rows(places), factors: rows(factors) }
-    }
-
-    /// π, L, and the sum with `key`.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-    fn round(&self, state: __m512i, key: &Block) -> __m512i {
-        let bytes = look_up(&self.table, state);
-        let term = |index: usize| {
-            let rotated = _mm512_shuffle_epi8(bytes, self.places[index]);
-            _mm512_gf2p8mul_epi8(rotated, self.factors[index])
-        };
-        let sum = _mm512_xor_si512(xor3(term(0), term(1), term(2)), term(3));
-        let others = xor3(
-            _mm512_shuffle_i64x2::<0b00_11_10_01>(sum, sum),
-            _mm512_shuffle_i64x2::<0b01_00_11_10>(sum, sum),
-            _mm512_shuffle_i64x2::<0b10_01_00_11>(sum, sum),
-        );
-        xor3(others, sum, copies(key))
-    }
-}
-
-/// Four copies of a block in the other field.
-#[inline]
-#[target_feature(enable = "avx512f,gfni")]
-fn carried_copies(block: &Block) -> __m512i {
-    _mm512_gf2p8affine_epi64_epi8::<0>(copies(block), _mm512_set1_epi64(CARRY))
-}
-
-/// The block that there are copies of in the other field.
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl,gfni")]
-fn carry_back(state: __m512i) -> Block {
-    let matrix = _mm_set1_epi64x(CARRY_BACK);
-    let back = _mm_gf2p8affine_epi64_epi8::<0>(_mm512_castsi512_si128(state), matrix);
-    let mut block = [0; 16];
-    // SAFETY: the array has 16 bytes, and the store needs no alignment.
-    unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), back) }
-    block
-}
-
-/// Encrypts in a chain.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-fn chain(kernel: &Kernel, previous: Block, blocks: &mut [Block]) {
-    let (way, [first, others @ ..]) = (Copies::new(), &kernel.carried);
-    let mut last = carried_copies(&previous);
-    for block in blocks {
-        last = xor3(last, carried_copies(block), copies(first));
-        for key in others {
-            last = way.round(last, key);
-        }
-        *block = carry_back(last);
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-fn round_keys(key: &[u8; 32]) -> RoundKeys {
-    let way = Copies::new();
-    round_keys_by(key, |block| carry_back(way.round(carried_copies(&block), &[0; 16])))
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn copies(block: &Block) -> __m512i {
-    // SAFETY: the reference is to 16 bytes, and the load needs no alignment.
-    _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(block.as_ptr().cast()) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_other_field_multiplies_alike() {
-        for a in 0..=255 {
-            for b in 0..=255 {
-                let there = product_modulo(carried(a), carried(b), OTHER_MODULUS);
-                assert_eq!(carried(product(a, b)), there, "{a} times {b}");
-            }
-        }
-    }
 }
