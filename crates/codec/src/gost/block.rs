@@ -75,7 +75,7 @@ impl Counter {
         let step = u128::from(blocks);
         self.value = match self.turn {
             Turn::Whole => self.value.wrapping_add(step) & (half << half_bits | half),
-            Turn::Right => self.value & !half | (self.value + (step & half)) & half,
+            Turn::Right => self.value & !half | self.value.wrapping_add(step) & half,
             Turn::Left => {
                 let left = ((self.value >> half_bits) + (step & half)) & half;
                 left << half_bits | self.value & half

@@ -19,7 +19,7 @@ use super::decomposition::{
 };
 use super::naive::{Block, RoundKeys, round_keys_by};
 use super::portable;
-use super::standard::{COEFFICIENTS, mix, product};
+use super::standard::{COEFFICIENTS, linear, mix, product};
 use crate::Tier;
 
 /// Blocks of one batch of planes.
@@ -64,17 +64,34 @@ const FACTORS: [Map; 7] = {
     factors
 };
 
-/// Each of the maps between the standard's bytes and those that π is made for.
-const OMEGA: Map =
-    map_of([omega(1), omega(2), omega(4), omega(8), omega(16), omega(32), omega(64), omega(128)]);
-const OMEGA_BACK: Map = {
+/// What ω, and what each map between the standard's bytes and those that π is made for, makes of each bit.
+const OMEGA_BITS: [u8; 8] = {
+    let (mut images, mut bit) = ([0; 8], 0);
+    while bit < 8 {
+        images[bit] = omega(1 << bit);
+        bit += 1;
+    }
+    images
+};
+const OMEGA_BACK_BITS: [u8; 8] = {
     let (mut images, mut bit) = ([0; 8], 0);
     while bit < 8 {
         images[bit] = omega_back(1 << bit);
         bit += 1;
     }
-    map_of(images)
+    images
 };
+const ALPHA_BITS: [u8; 8] = {
+    let (mut images, mut bit) = ([0; 8], 0);
+    while bit < 8 {
+        images[bit] = alpha(1 << bit);
+        bit += 1;
+    }
+    images
+};
+
+const OMEGA: Map = map_of(OMEGA_BITS);
+const OMEGA_BACK: Map = map_of(OMEGA_BACK_BITS);
 const ALPHA_AFTER_OMEGA: Map = {
     let (mut images, mut bit) = ([0; 8], 0);
     while bit < 8 {
@@ -129,12 +146,12 @@ impl Kernel {
         let encryption = std::array::from_fn(|round| {
             let missing = if round == 0 { [0; 16] } else { AFTER_MIX };
             let key = std::array::from_fn(|index| keys[round][index] ^ missing[index]);
-            wide(key, |byte| if round == 9 { byte } else { alpha(byte) })
+            wide(key, |byte| if round == 9 { byte } else { linear(ALPHA_BITS, byte) })
         });
         let decryption = std::array::from_fn(|round| {
             let mut key = keys[9 - round];
             key.reverse();
-            wide(key, omega_back)
+            wide(key, |byte| linear(OMEGA_BACK_BITS, byte))
         });
         let chain = keys;
         keys.zeroize();

@@ -42,6 +42,16 @@ pub(super) const fn product_modulo(a: u8, b: u8, modulus: u8) -> u8 {
     sum
 }
 
+/// The linear map of bytes whose value for bit i is `images[i]`. Constant time: keys go through it.
+pub(super) const fn linear(images: [u8; 8], byte: u8) -> u8 {
+    let (mut image, mut bit) = (0, 0);
+    while bit < 8 {
+        image ^= images[bit] & (byte >> bit & 1).wrapping_neg();
+        bit += 1;
+    }
+    image
+}
+
 /// The product in the field of the standard.
 pub(super) const fn product(a: u8, b: u8) -> u8 {
     product_modulo(a, b, MODULUS)

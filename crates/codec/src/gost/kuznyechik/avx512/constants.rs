@@ -1,6 +1,6 @@
 //! Matrices and tables of the AVX-512 kernel, computed from the standard.
 
-use super::super::standard::{COEFFICIENTS, COLUMNS, PI, product, product_modulo};
+use super::super::standard::{COEFFICIENTS, COLUMNS, PI, linear, product, product_modulo};
 
 /// The matrix, for GFNI, of the linear map whose value for bit i of a byte is `images[i]`.
 const fn matrix(images: [u8; 8]) -> i64 {
@@ -78,14 +78,7 @@ pub(super) const POWERS: [u8; 8] = {
 
 /// A byte in the other field.
 pub(super) const fn carried(byte: u8) -> u8 {
-    let (mut image, mut bit) = (0, 0);
-    while bit < 8 {
-        if byte >> bit & 1 == 1 {
-            image ^= POWERS[bit];
-        }
-        bit += 1;
-    }
-    image
+    linear(POWERS, byte)
 }
 
 pub(super) const CARRY: i64 = matrix(POWERS);
