@@ -6,6 +6,7 @@
 
 pub mod fizzbuzz;
 pub mod generate;
+pub mod gost;
 mod kernel;
 pub mod morse;
 mod place;

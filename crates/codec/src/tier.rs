@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 pub enum Tier {
     /// Rust without intrinsics: runs everywhere.
     Portable,
-    /// AVX2 with BMI1, BMI2, LZCNT and POPCNT: Haswell, Zen and later.
+    /// AVX2 with BMI1, BMI2, LZCNT, POPCNT and PCLMULQDQ: Haswell, Zen and later.
     Avx2,
-    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and GFNI: Ice Lake, Zen 4 and later.
+    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2, GFNI and VPCLMULQDQ: Ice Lake, Zen 4 and later.
     Avx512,
 }
 
@@ -74,7 +74,8 @@ impl Tier {
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2")
                 && is_x86_feature_detected!("lzcnt")
-                && is_x86_feature_detected!("popcnt");
+                && is_x86_feature_detected!("popcnt")
+                && is_x86_feature_detected!("pclmulqdq");
             let has_avx512 = has_avx2
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
@@ -82,7 +83,8 @@ impl Tier {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512vbmi")
                 && is_x86_feature_detected!("avx512vbmi2")
-                && is_x86_feature_detected!("gfni");
+                && is_x86_feature_detected!("gfni")
+                && is_x86_feature_detected!("vpclmulqdq");
             if has_avx512 {
                 return Self::Avx512;
             }

@@ -1,0 +1,36 @@
+//! Modes of operation: GOST R 34.13-2015, CTR-ACPKM and MGM, for either cipher.
+//!
+//! Only [`Mgm`] and [`Omac`] protect against changes; under the others whoever can write the ciphertext can change
+//! what it decrypts to. Everything is in place. [`Bare`] makes a [`Codec`](crate::Codec) of a mode for a pipeline.
+
+mod acpkm;
+mod bare;
+mod cbc;
+mod ctr;
+mod feedback;
+mod mgm;
+mod omac;
+pub mod padding;
+mod products;
+
+pub use acpkm::CtrAcpkm;
+pub use bare::{Bare, Direction, Mode};
+pub use cbc::{CbcDecryption, CbcEncryption};
+pub use ctr::Ctr;
+pub use feedback::{CfbDecryption, CfbEncryption, Ofb};
+pub use mgm::Mgm;
+pub use omac::Omac;
+pub use padding::Padding;
+
+use super::{BlockCipher, ModeError};
+
+/// Bytes that modes work on at a time: what they need beside them stays in the first cache.
+const PIECE_BYTES: usize = 4096;
+
+/// The shift register of CBC, CFB and OFB: one or more whole blocks, GOST R 34.13-2015, 5.3–5.5.
+fn register<C: BlockCipher>(iv: &[u8]) -> Result<Vec<u8>, ModeError> {
+    if iv.is_empty() || !iv.len().is_multiple_of(C::BLOCK_BYTES) {
+        return Err(ModeError::IvLength { bytes: iv.len(), wanted: "one or more whole blocks" });
+    }
+    Ok(iv.to_vec())
+}

@@ -1,0 +1,110 @@
+//! Opening in a row.
+
+use zeroize::Zeroize;
+
+use super::{Chunks, Header, Place, StreamError};
+use crate::gost::Key;
+use crate::{Codec, Fault, Tier};
+
+/// Opens a stream: header and chunks in, data out. No byte comes out before its chunk is known to be genuine; that
+/// the stream was not cut short is known when [`finish`](Codec::finish) says so.
+pub struct Open {
+    key: Key,
+    tier: Tier,
+    /// Known after the header.
+    chunks: Option<Chunks>,
+    next: u64,
+    /// The header, or the next chunk; a whole one waits for the byte that shows it is not the last.
+    pending: Vec<u8>,
+    failed: Option<StreamError>,
+}
+
+impl Open {
+    /// A stream that was sealed under `key`.
+    #[must_use]
+    pub fn new(key: &Key, tier: Tier) -> Self {
+        let key = key.clone();
+        Self { key, tier, chunks: None, next: 0, pending: Vec::new(), failed: None }
+    }
+
+    /// Bytes that `pending` may have before it is taken.
+    fn wanted_bytes(&self) -> usize {
+        self.chunks.as_ref().map_or(Header::BYTES, |chunks| chunks.header().sealed_chunk_bytes())
+    }
+
+    fn header(&mut self) -> Result<(), StreamError> {
+        let bytes = self.pending.len();
+        let bytes =
+            self.pending.as_slice().try_into().map_err(|_| StreamError::HeaderEnds { bytes })?;
+        let header = Header::parse(bytes)?;
+        self.chunks = Some(Chunks::new(&self.key, &header, self.tier));
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Opens what is pending, after the header.
+    fn chunk(&mut self, place: Place, output: &mut [u8]) -> Result<usize, StreamError> {
+        let Some(chunks) = &self.chunks else {
+            return Err(StreamError::HeaderEnds { bytes: self.pending.len() });
+        };
+        let bytes = chunks.open_in_place(self.next, place, &mut self.pending)?;
+        output[..bytes].copy_from_slice(&self.pending[..bytes]);
+        self.next += 1;
+        self.pending.clear();
+        Ok(bytes)
+    }
+
+    fn take(&mut self, mut input: &[u8], output: &mut [u8]) -> Result<usize, Fault<StreamError>> {
+        let mut written = 0;
+        while !input.is_empty() {
+            if self.chunks.is_some() && self.pending.len() == self.wanted_bytes() {
+                written += self
+                    .chunk(Place::Middle, &mut output[written..])
+                    .map_err(|error| Fault { written, error })?;
+            }
+            let room = self.wanted_bytes() - self.pending.len();
+            let (piece, rest) = input.split_at(input.len().min(room));
+            self.pending.extend_from_slice(piece);
+            input = rest;
+            if self.chunks.is_none() && self.pending.len() == Header::BYTES {
+                self.header().map_err(|error| Fault { written, error })?;
+            }
+        }
+        Ok(written)
+    }
+
+    /// A stream that has failed stays failed.
+    fn guarded(
+        &mut self,
+        step: impl FnOnce(&mut Self) -> Result<usize, Fault<StreamError>>,
+    ) -> Result<usize, Fault<StreamError>> {
+        if let Some(error) = self.failed.clone() {
+            return Err(Fault { written: 0, error });
+        }
+        step(self).inspect_err(|fault| self.failed = Some(fault.error.clone()))
+    }
+}
+
+impl Codec for Open {
+    type Error = StreamError;
+
+    fn output_bound(&self, input_bytes: usize) -> usize {
+        self.pending.len() + input_bytes
+    }
+
+    fn push(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, Fault<StreamError>> {
+        self.guarded(|open| open.take(input, output))
+    }
+
+    fn finish(&mut self, output: &mut [u8]) -> Result<usize, Fault<StreamError>> {
+        self.guarded(|open| {
+            open.chunk(Place::Last, output).map_err(|error| Fault { written: 0, error })
+        })
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.pending.zeroize();
+    }
+}
