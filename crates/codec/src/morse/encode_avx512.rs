@@ -1,7 +1,7 @@
 //! Encoding with AVX-512, in two phases over blocks that stay in the first-level cache.
 //!
 //! 1. Windows of 64 bytes become signs, one lane each: three bytes that say what an eight-byte slot holds (see
-//!    [`Page`]): a gap, then up to seven elements. A look-up in 128 characters is one `vpermi2b`. A window of several
+//!    `Page`): a gap, then up to seven elements. A look-up in 128 characters is one `vpermi2b`. A window of several
 //!    scripts takes one look-up a page of 128 characters, a loop over the pages that are there. The second sign of a voiced
 //!    kana goes to the lane of its first continuation byte. Lanes without a sign are squeezed out.
 //! 2. Eight signs at a time are spelled into 64 bytes (the bits are masks already), and squeezed together.
