@@ -1,6 +1,5 @@
 //! The tables as kernels want them: computed once from [`naive::code`], a page of 128 characters at a time.
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::naive;
@@ -53,8 +52,8 @@ pub(super) const PAIRS: usize = 0x8000;
 pub(super) struct Codes {
     index: [u8; 512],
     pages: Vec<Page>,
-    /// The texts that do not fit, by character.
-    long: BTreeMap<char, String>,
+    /// The texts that do not fit, those of ASCII first.
+    long: Vec<(char, Long)>,
     /// See [`Pairs`].
     pub(super) pairs: Pairs,
 }
@@ -68,7 +67,7 @@ impl Codes {
     fn new() -> Self {
         let mut index = [0; 512];
         let mut pages = vec![Page::empty()];
-        let mut long = BTreeMap::new();
+        let mut long: Vec<(char, Long)> = Vec::new();
         let known = tables::ENCODED.iter().copied().flatten().flat_map(|row| row.0.chars());
         for character in known.chain(" \u{A0}\u{3000}".chars()) {
             let Some(slot) = index.get_mut(character as usize >> 7) else { continue };
@@ -80,13 +79,14 @@ impl Codes {
                 let page = &mut pages[usize::from(*slot)];
                 page.set(character as usize & 0x7F, &signs);
                 if page.first[character as usize & 0x7F] == LEFT_OUT {
-                    long.insert(character, signs + " ");
+                    long.push((character, Long::new(&(signs + " "))));
                 }
             }
         }
         let ascii = &mut pages[usize::from(index[0])];
         b"\t\n\r".iter().for_each(|control| ascii.set_control(*control));
         let pairs = Pairs::new(ascii);
+        long.sort_unstable_by_key(|(character, _)| *character);
         Self { index, pages, long, pairs }
     }
 
@@ -104,13 +104,31 @@ impl Codes {
     }
 }
 
-/// The signs of a character, a space after each.
+/// The signs of a character that has many.
+#[derive(Clone, Copy)]
 pub(super) struct Long {
+    /// The signs, a space after each.
     bytes: [u8; 80],
     length: usize,
+    /// The same as [`bits`].
+    bits: [(u8, u8); 8],
+    count: usize,
 }
 
 impl Long {
+    const EMPTY: Self = Self { bytes: [0; 80], length: 0, bits: [(0, 0); 8], count: 0 };
+
+    fn new(text: &str) -> Self {
+        let mut long = Self::EMPTY;
+        long.append(text.as_bytes());
+        long
+    }
+
+    /// The signs as bits of slots.
+    pub(super) fn bits(&self) -> &[(u8, u8)] {
+        &self.bits[..self.count]
+    }
+
     pub(super) fn text(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -118,20 +136,23 @@ impl Long {
     fn append(&mut self, text: &[u8]) {
         self.bytes[self.length..][..text.len()].copy_from_slice(text);
         self.length += text.len();
+        for sign in text.trim_ascii_end().split(|byte| *byte == b' ') {
+            self.bits[self.count] = bits(sign);
+            self.count += 1;
+        }
     }
 }
 
 impl Codes {
     /// The signs of a character that [`text`](Self::text) does not give; or `None`, if it has no code.
     pub(super) fn long(&self, character: char) -> Option<Long> {
-        let mut long = Long { bytes: [0; 80], length: 0 };
-        if let Some(jamo) = tables::syllable(character) {
-            for jamo in jamo.into_iter().flatten() {
-                let text = self.text(jamo.into());
-                long.append(&text[..usize::from(text[15])]);
-            }
-        } else {
-            long.append(self.long.get(&character)?.as_bytes());
+        let Some(jamo) = tables::syllable(character) else {
+            return self.long.iter().find(|(long, _)| *long == character).map(|(_, long)| *long);
+        };
+        let mut long = Long::EMPTY;
+        for jamo in jamo.into_iter().flatten() {
+            let text = self.text(jamo.into());
+            long.append(&text[..usize::from(text[15])]);
         }
         Some(long)
     }

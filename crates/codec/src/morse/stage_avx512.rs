@@ -197,8 +197,7 @@ impl Stage {
     pub(super) fn put_long(&mut self, input: &[u8], codes: &Codes) -> Option<usize> {
         let First::Character(character, length) = first(input) else { return None };
         let long = codes.long(character)?;
-        for sign in long.text().trim_ascii_end().split(|byte| *byte == b' ') {
-            let (dash, keep) = bits(sign);
+        for (dash, keep) in long.bits().iter().copied() {
             self.dash[self.count] = dash;
             self.keep[self.count] = if self.after_control == 1 { keep & !1 } else { keep };
             self.first[self.count] = b'.';
