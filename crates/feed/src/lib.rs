@@ -3,7 +3,7 @@
 //! Flow of a stage: [`Input`] ─block─▶ [`Codec::push`](fullbore_codec::Codec::push) ─room of the
 //! [`PipeWriter`](fullbore_pipe::PipeWriter)─▶ output. [`transform`] does it for a codec, [`generate`] for a source of
 //! its own. A second thread reads ahead only where a CPU is idle and enough was read to make it pay.
-//! [`inspect`] only looks at what passes by.
+//! [`inspect()`] only looks at what passes by.
 //! Flow of [`buffer`]: input → reader → queue (pipes, memory, disk) → writer → output.
 //! This crate shows nothing and decides no exit status.
 #![forbid(unsafe_code)]
