@@ -64,8 +64,11 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
             let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep);
             let is_plain = (_mm512_movepi8_mask(bytes) | carry.continued) == 0;
             let left_out = _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT));
-            if is_plain && on_error == OnError::Skip && left_out == 0 {
-                stage.put(signs, !unknown);
+            // The lanes below the first one that is left out: all of them if none is.
+            let below = (left_out & left_out.wrapping_neg()).wrapping_sub(1);
+            if is_plain && (on_error == OnError::Skip || unknown & below == 0) {
+                stage.put(signs, !unknown & below);
+                stop = (left_out != 0).then(|| left_out.trailing_zeros() as usize);
             } else {
                 stop = mixed(window, signs, codes, on_error, &mut carry, &mut stage);
             }

@@ -144,9 +144,13 @@ impl Long {
 }
 
 impl Codes {
-    /// The signs of a character that [`text`](Self::text) does not give; or `None`, if it has no code.
+    /// The signs of a character that kernels leave out; or `None`, if it has none or they do not.
     pub(super) fn long(&self, character: char) -> Option<Long> {
         let Some(jamo) = tables::syllable(character) else {
+            let first = self.page(character.into()).first[character as usize & 0x7F];
+            if first != LEFT_OUT {
+                return None;
+            }
             return self.long.iter().find(|(long, _)| *long == character).map(|(_, long)| *long);
         };
         let mut long = Long::EMPTY;
