@@ -2,7 +2,7 @@
 //!
 //! `FULLBORE_SEQUENCE_SAYS=1` makes the writer say by which way the last bytes went.
 //!
-//! `fullbore-sequence write STRATEGY BYTES [RING [CHUNK]] | fullbore-sequence check|discard|splice`
+//! `fullbore-sequence write STRATEGY BYTES [RING [CHUNK]] | fullbore-sequence check|discard|splice [BYTES]`
 #![allow(clippy::print_stderr, reason = "a program of the tests reports its own failures")]
 
 #[path = "../../pipe/tests/integrity/sequence.rs"]
@@ -33,8 +33,9 @@ fn run(words: &[String]) -> Result<()> {
         ["write", strategy, bytes, rest @ ..] => write(strategy, size(bytes)?, rest),
         ["check"] => check(),
         ["discard"] => read(|_| ()).map(drop),
-        ["splice"] => discard(),
-        _ => bail!("usage: write STRATEGY BYTES [RING [CHUNK]] | check | discard | splice"),
+        ["splice"] => discard(Bytes(u64::MAX)),
+        ["splice", most] => discard(size(most)?),
+        _ => bail!("usage: write STRATEGY BYTES [RING [CHUNK]] | check | discard | splice [BYTES]"),
     }
 }
 
@@ -86,8 +87,15 @@ fn check() -> Result<()> {
     Ok(())
 }
 
-fn discard() -> Result<()> {
+fn discard(most: Bytes) -> Result<()> {
     let nowhere = File::options().write(true).open("/dev/null")?;
-    while splice(stdin(), None, &nowhere, None, 1 << 20, SpliceFlags::MOVE)? > 0 {}
+    let mut left = most.0;
+    while left > 0 {
+        let at_once = usize::try_from(left.min(1 << 20))?;
+        match splice(stdin(), None, &nowhere, None, at_once, SpliceFlags::MOVE)? {
+            0 => break,
+            count => left -= count as u64,
+        }
+    }
     Ok(())
 }

@@ -32,6 +32,7 @@ mod observer;
 mod pairs;
 mod relay;
 mod speed;
+mod stages;
 mod table;
 mod zero_copy;
 
@@ -73,6 +74,14 @@ struct Document {
 const DOCUMENTS: &[Document] = &[
     Document { name: "run", path: "docs/claims.md", rows: RUN },
     Document { name: "zero-copy", path: "docs/zero-copy.md", rows: ZERO_COPY },
+    Document { name: "stages", path: "docs/stages.md", rows: STAGES },
+];
+
+const STAGES: &[(&str, Measurement)] = &[
+    ("morse", stages::morse),
+    ("utf8", stages::utf8),
+    ("fizzbuzz", stages::fizzbuzz),
+    ("stage-memory", stages::memory),
 ];
 
 const ZERO_COPY: &[(&str, Measurement)] = &[

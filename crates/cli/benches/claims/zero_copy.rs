@@ -50,7 +50,10 @@ pub(crate) fn integrity(effort: Effort) -> Vec<Row> {
         outcome: Outcome::met_if(wrong == 0 && caught.wrong > 0),
         command: "cargo test -p fullbore-pipe --release --test integrity   # the same with 320 MiB"
             .to_owned(),
-        notes: vec![format!("readers: {ALL:?}; the unsafe way is read through the queue")],
+        notes: vec![format!(
+            "readers: {:?}; the unsafe way is read through the queue",
+            ALL.map(|reader| pausing(reader, effort))
+        )],
     }]
 }
 

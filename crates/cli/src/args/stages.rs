@@ -11,7 +11,7 @@ use fullbore_measure::Bytes;
 /// Letters are joined by one space, words by ` / `; line ends are kept. Figures and punctuation follow ITU-R M.1677-1.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  \
-        echo 'SOS Москва' | fullbore morse encode\n  \
+        echo 'SOS Titanic' | fullbore morse encode\n  \
         echo '-- --- ... -.- .-- .-' | fullbore morse decode --alphabet russian\n  \
         fullbore morse encode --audio sos.wav --wpm 15 <<< SOS\n\n\
         Exit status:\n  \
@@ -118,7 +118,7 @@ pub(crate) struct GenOptions {
 /// What `gen` makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Made {
-    /// 1, 2, Fizz, 4, Buzz, … at any length of number.
+    /// 1, 2, Fizz, 4, Buzz and so on, at any length of number.
     Fizzbuzz,
     /// Zeros.
     Zero,
