@@ -19,7 +19,7 @@ fn compare(claim: &str, bar: Option<f64>, runs: usize, lines: [&str; 2]) -> Row 
         bar: bar.map_or("as measured".to_owned(), |bar| format!("≥ {bar}")),
         measured: format!("{:.2} ± {:.2}", gain.median, gain.mad),
         outcome: bar.map_or(Outcome::Shown, |bar| Outcome::met_if(gain.median >= bar)),
-        command: readable(&format!("{theirs}\n{ours}"))
+        command: without_folders(&readable(&format!("{theirs}\n{ours}")))
             .replace("{fullbore}", "fullbore")
             .replace("{sequence}", "sequence"),
         notes: vec![format!(
@@ -29,6 +29,16 @@ fn compare(claim: &str, bar: Option<f64>, runs: usize, lines: [&str; 2]) -> Row 
             gain.max
         )],
     }
+}
+
+/// The lines with the bare names of files of the sandbox.
+fn without_folders(lines: &str) -> String {
+    let bare = |word: &str| match word.rsplit_once('/') {
+        Some((folder, name)) if folder.contains("fullbore-test-") => name.to_owned(),
+        _ => word.to_owned(),
+    };
+    let line = |line: &str| line.split(' ').map(bare).collect::<Vec<_>>().join(" ");
+    lines.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Real text, as scripts/real-text collects it, repeated to some hundreds of MB.
