@@ -202,16 +202,20 @@ fn read(name: &str) -> Vec<u8> {
     String::from_utf8_lossy(&bytes).into_owned().into_bytes()
 }
 
-fn encode_ascii(rounds: &Rounds) {
+/// English as it is, with characters without a code left out; or, plain, only what has a code of one sign, and an error
+/// would end it, which is what a user gets who asks for nothing else.
+fn encode_ascii(title: &str, dropped: &[u8], mode: OnError, rounds: &Rounds) {
     // The release of ripmors has another sign for `!`.
     let mut text = read("english.txt");
-    text.retain(|byte| *byte != b'!');
-    let ours_whole = whole(Encoder::new(Tier::Portable, OnError::Skip), &text);
+    let is_text =
+        |byte: u8| byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    text.retain(|byte| *byte != b'!' && !dropped.contains(byte) && is_text(*byte));
+    let ours_whole = whole(Encoder::new(Tier::Portable, mode), &text);
     assert!(
         ours_whole == ripmors::encode_string_ascii(&text).as_bytes(),
         "the peer does not agree"
     );
-    let mut contestants = ours(&text, |tier| Encoder::new(tier, OnError::Skip));
+    let mut contestants = ours(&text, |tier| Encoder::new(tier, mode));
     for kib in [16, 64, 256] {
         contestants.push(peer(
             "encode_string_ascii",
@@ -225,7 +229,7 @@ fn encode_ascii(rounds: &Rounds) {
         Ok(())
     }));
     contestants.push(copying(&text));
-    race("Encode: English (ASCII)", text.len(), rounds, contestants);
+    race(title, text.len(), rounds, contestants);
 }
 
 fn encode_unicode(title: &str, name: &str, rounds: &Rounds) {
@@ -342,7 +346,18 @@ struct Rounds {
 type Named = (&'static str, fn(&Rounds));
 
 const BENCHMARKS: &[Named] = &[
-    ("encode-english", encode_ascii),
+    ("encode-english", |rounds| {
+        encode_ascii(
+            "Encode: English (ASCII), left out what has no code",
+            b"",
+            OnError::Skip,
+            rounds,
+        );
+    }),
+    ("encode-plain", |rounds| {
+        let title = "Encode: English (ASCII), without # ~ ^ % &, failing on errors";
+        encode_ascii(title, b"#~^%&", OnError::Fail, rounds);
+    }),
     ("encode-russian", |rounds| encode_unicode("Encode: Russian", "russian.txt", rounds)),
     ("encode-japanese", |rounds| encode_unicode("Encode: Japanese", "japanese.txt", rounds)),
     ("decode-english", |rounds| {

@@ -8,6 +8,8 @@ pub mod fizzbuzz;
 pub mod generate;
 pub mod gost;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lines_avx512;
 pub mod morse;
 mod place;
 mod stream;

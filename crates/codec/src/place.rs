@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Tier;
+
 /// A place in a stream of text.
 ///
 /// Characters are counted by the bytes that begin one (all but `0x80..=0xBF`), so the count does not depend on where
@@ -32,7 +34,21 @@ impl Place {
     /// The place after `bytes` that begin here.
     #[must_use]
     pub fn after(self, bytes: &[u8]) -> Self {
-        let lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
+        self.after_lines(bytes, memchr::memchr_iter(b'\n', bytes).count() as u64)
+    }
+
+    /// The same, by a kernel of `tier`, which the CPU has.
+    pub(crate) fn after_block(self, block: &[u8], tier: Tier) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if tier == Tier::Avx512 {
+            return self.after_lines(block, crate::lines_avx512::count(block));
+        }
+        let _ = tier;
+        self.after(block)
+    }
+
+    /// The place after `bytes`, in which so many lines end.
+    fn after_lines(self, bytes: &[u8], lines: u64) -> Self {
         let last_line = memchr::memrchr(b'\n', bytes).map_or(bytes, |end| &bytes[end + 1..]);
         let column = if lines == 0 { self.column } else { 1 };
         Self {
@@ -59,6 +75,11 @@ mod tests {
         assert_eq!(whole, Place { offset: 35, line: 4, column: 7 });
         for cut in 0..=text.len() {
             assert_eq!(Place::default().after(&text[..cut]).after(&text[cut..]), whole);
+        }
+        let long = text.repeat(20);
+        for tier in Tier::all() {
+            let by_kernel = Place::default().after_block(&long, tier);
+            assert_eq!(by_kernel, Place::default().after(&long), "{tier}");
         }
     }
 }

@@ -24,6 +24,7 @@ type Kernel = fn(&[u8], &mut [u8], &Letters) -> Progress;
 ///
 /// A space ends a letter, `/` a word; tabs and line ends are kept. Anything else is an error, and ends a letter, too.
 pub struct Decoder {
+    tier: Tier,
     kernel: Kernel,
     letters: &'static Letters,
     on_error: OnError,
@@ -59,8 +60,10 @@ impl Decoder {
     /// A decoder with the kernels of `tier`, or of the best tier of the CPU if that is less.
     #[must_use]
     pub fn new(tier: Tier, alphabet: Alphabet, on_error: OnError) -> Self {
+        let tier = tier.granted();
         Self {
-            kernel: match tier.granted() {
+            tier,
+            kernel: match tier {
                 Tier::Portable => super::decode_portable::decode,
                 #[cfg(target_arch = "x86_64")]
                 Tier::Avx2 => super::decode_avx2::kernel(),
@@ -200,7 +203,7 @@ impl Codec for Decoder {
             }
         }
         if self.on_error == OnError::Fail {
-            self.place = self.place.after(&input[..read]);
+            self.place = self.place.after_block(&input[..read], self.tier);
         }
         Ok(written.length)
     }

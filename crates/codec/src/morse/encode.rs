@@ -30,6 +30,7 @@ type Kernel = fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress;
 /// Text → Morse code. Input: UTF-8. Output: ASCII; the `Codec` trait says the rest.
 #[derive(Debug)]
 pub struct Encoder {
+    tier: Tier,
     kernel: Kernel,
     on_error: OnError,
     is_gap_owed: bool,
@@ -55,8 +56,10 @@ impl Encoder {
     /// An encoder with the kernels of `tier`, or of the best tier of the CPU if that is less.
     #[must_use]
     pub fn new(tier: Tier, on_error: OnError) -> Self {
+        let tier = tier.granted();
         Self {
-            kernel: match tier.granted() {
+            tier,
+            kernel: match tier {
                 Tier::Portable => super::encode_portable::encode,
                 #[cfg(target_arch = "x86_64")]
                 Tier::Avx2 => super::encode_avx2::kernel(),
@@ -187,7 +190,7 @@ impl Codec for Encoder {
             }
         }
         if self.on_error == OnError::Fail {
-            self.place = self.place.after(&input[..read]);
+            self.place = self.place.after_block(&input[..read], self.tier);
         }
         Ok(written.length)
     }

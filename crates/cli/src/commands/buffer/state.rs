@@ -74,14 +74,20 @@ impl State<'_> {
             spilled => format!(", {spilled} on disk"),
         };
         let written = now.written;
-        let long = format!(
-            "{written}  {rate} (average {average})  {elapsed}{left}  {}{spilled}",
-            self.verdict()
-        );
-        if long.chars().count() <= columns {
-            return long;
-        }
-        format!("{written}  {rate}  {elapsed}{left}  {}{spilled}", self.short_verdict())
+        let short = self.short_verdict();
+        let lines = [
+            format!(
+                "{written}  {rate} (average {average})  {elapsed}{left}  {}{spilled}",
+                self.verdict()
+            ),
+            format!("{written}  {rate}  {elapsed}{left}  {short}{spilled}"),
+            format!("{written}  {rate}{left}  {short}"),
+            format!("{rate}{left}  {short}"),
+            short,
+        ];
+        // Who waits is what the line is for: everything else goes first.
+        let [.., last] = &lines;
+        lines.iter().find(|line| line.chars().count() <= columns).unwrap_or(last).clone()
     }
 
     /// One JSON object and the end of the line.
@@ -180,6 +186,9 @@ mod tests {
             state.text(79),
             "2.9 MiB  2.0 MB/s  2.00 s  2.00 s left  waits for consumer, 92 % full"
         );
+        assert_eq!(state.text(61), "2.9 MiB  2.0 MB/s  2.00 s left  waits for consumer, 92 % full");
+        assert_eq!(state.text(52), "2.0 MB/s  2.00 s left  waits for consumer, 92 % full");
+        assert_eq!(state.text(10), "waits for consumer, 92 % full");
         let line: serde_json::Value = serde_json::from_str(&state.json()).unwrap();
         assert_eq!(line["verdict"], "consumer");
         assert_eq!(line["remaining_ns"], 2_000_000_000_u64);
