@@ -3,8 +3,10 @@
 use std::fmt;
 use std::io::{Write, stderr, stdout};
 
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::args::Arguments;
 use crate::exit::Exit;
 
 /// A failure with what to try.
@@ -62,15 +64,28 @@ fn usage_hint(error: &clap::Error) -> String {
         Some(ContextValue::Strings(arguments)) => arguments.first().map_or("", String::as_str),
         _ => "",
     };
+    let task = task();
     match error.kind() {
-        ErrorKind::UnknownArgument if !argument.starts_with('-') => {
+        ErrorKind::UnknownArgument if task == "run" && !argument.starts_with('-') => {
             "put the pipeline in quotes, as one word: fullbore run 'a | b'; or run one command with: fullbore run -- CMD ARG".to_owned()
         }
         ErrorKind::MissingRequiredArgument if argument.contains("PIPELINE") => {
             "give the pipeline as one word: fullbore run 'zcat x.gz | sort | uniq -c'".to_owned()
         }
-        _ => "see fullbore --help, fullbore run --help".to_owned(),
+        ErrorKind::UnknownArgument if task == "buffer" && !argument.starts_with('-') => {
+            "it reads standard input: fullbore buffer < FILE".to_owned()
+        }
+        _ if task.is_empty() => "see fullbore --help".to_owned(),
+        _ => format!("see fullbore {task} --help"),
     }
+}
+
+/// The command that was meant, as far as there is one of that name; empty without one.
+fn task() -> String {
+    let words = std::env::args_os().skip(1).filter_map(|word| word.into_string().ok());
+    let known = Arguments::command();
+    let mut words = words.filter(|word| known.find_subcommand(word).is_some());
+    words.next().unwrap_or_default()
 }
 
 /// Says why a command failed.

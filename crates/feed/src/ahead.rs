@@ -119,17 +119,20 @@ impl Blocks {
     }
 
     fn go_ahead(self) -> Self {
-        let Self::Here { input, block, .. } = self else { return self };
+        let Self::Here { input, block, pays } = self else { return self };
+        let Ok(for_thread) = input.try_clone() else { return Self::Here { input, block, pays } };
         let (full_sender, full) = sync_channel(QUEUE);
         let (empty, empties) = sync_channel::<Block>(QUEUE + 2);
         for _ in 0..=QUEUE {
             // There is room for all of them.
             let _ = empty.send(Block { memory: vec![0; BLOCK_BYTES], len: 0 });
         }
-        // No thread to be had (EAGAIN) ends the program here as it would in any Rust program: only reached
-        // with a CPU idle, so that a limit of that kind is not expected.
-        thread::spawn(move || read_all(input, &empties, &full_sender));
-        Self::Ahead { full, empty, block, is_over: false }
+        let reading = move || read_all(for_thread, &empties, &full_sender);
+        match thread::Builder::new().spawn(reading) {
+            Ok(_) => Self::Ahead { full, empty, block, is_over: false },
+            // At the limit of processes: it goes on here, and does not ask again.
+            Err(_) => Self::Here { input, block, pays: Pays::default() },
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use fullbore_pipe::transfer::wait_until;
 use fullbore_pipe::{fill, grow, is_pipe};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 
 /// A pipe, file, socket or terminal that is read in large blocks.
@@ -40,6 +41,11 @@ impl Input {
         }
     }
 
+    /// The same input with a descriptor of its own; only one of the two may be read from here on.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { fd: self.fd.try_clone()?, name: self.name.clone(), ..*self })
+    }
+
     /// Bytes read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
@@ -62,7 +68,7 @@ impl Input {
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    wait(&self.fd, PollFlags::IN).map_err(|errno| self.error(errno))?;
+                    wait_until(&self.fd, PollFlags::IN).map_err(|errno| self.error(errno))?;
                 }
                 Err(errno) => return Err(self.error(errno)),
             }
@@ -91,11 +97,6 @@ impl AsFd for Input {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
-}
-
-/// Waits for a descriptor that does not wait itself.
-pub(crate) fn wait(fd: impl AsFd, what_for: PollFlags) -> Result<(), Errno> {
-    rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(&fd, what_for)], None)).map(drop)
 }
 
 /// Input that failed.

@@ -4,11 +4,11 @@ use std::io;
 use std::os::fd::AsFd;
 
 use fullbore_measure::Bytes;
-use fullbore_pipe::transfer::{Moved, Patience, Side, TransferError, duplicate, give, take};
+use fullbore_pipe::transfer::{
+    Moved, Patience, Side, TransferError, duplicate, give, take, wait_until,
+};
 use fullbore_pipe::{OwnPipe, grow};
 use rustix::event::PollFlags;
-
-use crate::input::wait;
 
 /// How a stream went by.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub fn inspect<E>(
             Moved::CannotSplice(_) if passed == 0 => return Ok(Inspected::CannotSplice),
             Moved::CannotSplice(why) => return Err(why.into_error()),
             _ => {
-                wait(&input, PollFlags::IN).map_err(|errno| of_input(errno.into()))?;
+                wait_until(&input, PollFlags::IN).map_err(|errno| of_input(errno.into()))?;
                 0
             }
         };
@@ -95,7 +95,7 @@ fn hand_on(from: &OwnPipe, output: impl AsFd, mut count: usize) -> Result<(), Tr
         match give(from, &output, count, Patience::Waits)? {
             Moved::Bytes(gone) => count -= gone,
             Moved::CannotSplice(why) => return Err(why.into_error()),
-            _ => wait(&output, PollFlags::OUT)
+            _ => wait_until(&output, PollFlags::OUT)
                 .map_err(|errno| TransferError { side: Side::Output, source: errno.into() })?,
         }
     }

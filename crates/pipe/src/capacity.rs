@@ -94,6 +94,25 @@ impl Limits {
     pub const DEFAULT: Self = Self { pipe_max: Bytes(1 << 20), user_soft: Some(Bytes(64 << 20)) };
 }
 
+impl Limits {
+    /// From what `/proc/sys/fs` says, in its units (0 pages: no limit); Linux's default for what is unknown.
+    #[must_use]
+    pub fn from_settings(
+        pipe_max_bytes: Option<u64>,
+        user_pages_soft: Option<u64>,
+        page_bytes: u64,
+    ) -> Self {
+        Self {
+            pipe_max: pipe_max_bytes.map_or(Self::DEFAULT.pipe_max, Bytes),
+            user_soft: match user_pages_soft {
+                Some(0) => None,
+                Some(pages) => Some(Bytes(pages.saturating_mul(page_bytes))),
+                None => Self::DEFAULT.user_soft,
+            },
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

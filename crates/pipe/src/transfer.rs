@@ -9,6 +9,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
 
@@ -149,6 +150,16 @@ pub fn duplicate(from: &OwnPipe, into: &OwnPipe, at_most: usize) -> io::Result<u
     let again =
         || rustix::pipe::tee(from.read_end(), into.write_end(), at_most, SpliceFlags::NONBLOCK);
     Ok(rustix::io::retry_on_intr(again)?)
+}
+
+/// Waits until a descriptor that does not wait by itself can be read or written.
+///
+/// # Errors
+/// What Linux says; an interruption is none.
+///
+/// Source: poll(2).
+pub fn wait_until(fd: impl AsFd, what: PollFlags) -> Result<(), Errno> {
+    rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(&fd, what)], None)).map(drop)
 }
 
 fn flags(patience: Patience) -> SpliceFlags {

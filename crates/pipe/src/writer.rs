@@ -10,10 +10,12 @@ mod target;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 
 use crate::grow;
 use crate::pages::{HUGE_BYTES, PAGE_BYTES};
+use crate::transfer::wait_until;
 use cursor::Cursor;
 pub use options::{Options, Strategy};
 pub use probe::{Probe, probe};
@@ -237,7 +239,9 @@ impl<F: AsFd> PipeWriter<F> {
                     self.written += count as u64;
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => target::wait_for_room(&self.out).map_err(|e| self.error(e))?,
+                Err(Errno::AGAIN) => {
+                    wait_until(&self.out, PollFlags::OUT).map_err(|e| self.error(e))?;
+                }
                 Err(errno) => return self.fall_back(errno),
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use fullbore_measure::{Bytes, Host};
+use fullbore_measure::Host;
 use fullbore_pipe::Limits;
 use fullbore_proc::{Root, State, host};
 use signal_hook::consts::signal::{SIGCONT, SIGSTOP, SIGTSTP};
@@ -72,12 +72,7 @@ pub fn run(
 }
 
 fn limits(host: &Host) -> Limits {
-    let user_soft = match host.pipe_user_pages_soft {
-        Some(0) => None,
-        Some(pages) => Some(Bytes(pages.saturating_mul(host.page_bytes))),
-        None => Limits::DEFAULT.user_soft,
-    };
-    Limits { pipe_max: host.pipe_max_bytes.map_or(Limits::DEFAULT.pipe_max, Bytes), user_soft }
+    Limits::from_settings(host.pipe_max_bytes, host.pipe_user_pages_soft, host.page_bytes)
 }
 
 struct Run {

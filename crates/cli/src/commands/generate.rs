@@ -25,7 +25,7 @@ pub(crate) fn run(options: &GenOptions) -> Result<Exit> {
         (Made::Zero, None) => Box::new(Zero),
         (Made::Random, None) => Box::new(Random::new(options.seed)),
     };
-    match generate(|room| source.fill(room), bytes, &mut output()) {
+    match generate(|room| source.fill(room), bytes, &mut output("gen")?) {
         Ok(_) => Ok(Exit::Done),
         Err(error) => output_failed("gen", &error),
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use fullbore_codec::{Codec, Tier};
 use fullbore_feed::{Ahead, FeedError, Input, transform};
-use fullbore_pipe::{Options, OutputError, PipeWriter};
+use fullbore_pipe::{Options, OutputError, PipeWriter, stdin_was_closed, stdout_was_closed};
 
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
@@ -32,8 +32,30 @@ pub(crate) fn tier() -> Result<Tier> {
 }
 
 /// Standard output, by the fastest way that is safe.
-pub(crate) fn output() -> PipeWriter<std::io::Stdout> {
-    PipeWriter::new(stdout(), Options::default())
+///
+/// # Errors
+/// When it is closed.
+pub(crate) fn output(name: &str) -> Result<PipeWriter<std::io::Stdout>, Failure> {
+    refuse_closed_output(name)?;
+    Ok(PipeWriter::new(stdout(), Options::default()))
+}
+
+/// Refuses a standard input that was closed (`<&-`): the language's runtime puts `/dev/null` in its place.
+pub(crate) fn refuse_closed_input(name: &str) -> Result<(), Failure> {
+    if stdin_was_closed() { Err(closed(name, "reading standard input")) } else { Ok(()) }
+}
+
+/// Refuses a standard output that was closed (`>&-`): a stream would vanish there without a word.
+pub(crate) fn refuse_closed_output(name: &str) -> Result<(), Failure> {
+    if stdout_was_closed() { Err(closed(name, "writing standard output")) } else { Ok(()) }
+}
+
+fn closed(name: &str, what: &str) -> Failure {
+    Failure {
+        message: format!("{name}: {what}: it is closed"),
+        hint: "to throw the stream away, write it to /dev/null".to_owned(),
+        exit: Exit::NotDone,
+    }
 }
 
 impl Stage<'_> {
@@ -42,9 +64,9 @@ impl Stage<'_> {
     /// # Errors
     /// The file, and why it cannot be read.
     pub(crate) fn input(&self) -> Result<Input> {
-        match self.file {
-            None => Input::standard().map_err(|error| anyhow!("{}: {error}", self.name)),
-            Some(path) if path == Path::new("-") => {
+        match self.file.filter(|path| *path != Path::new("-")) {
+            None => {
+                refuse_closed_input(self.name)?;
                 Input::standard().map_err(|error| anyhow!("{}: {error}", self.name))
             }
             Some(path) => match File::open(path) {
@@ -61,7 +83,7 @@ impl Stage<'_> {
     /// # Errors
     /// What ended it early.
     pub(crate) fn run<C: Codec>(&self, codec: &mut C) -> Result<Exit> {
-        match transform(self.input()?, codec, &mut output(), Ahead::WherePays) {
+        match transform(self.input()?, codec, &mut output(self.name)?, Ahead::WherePays) {
             Ok(_) => Ok(Exit::Done),
             Err(error) if error.is_broken_pipe() => Ok(Exit::ReaderLeft),
             Err(FeedError::Codec(error)) => Err(self.malformed(&error).into()),

@@ -9,7 +9,7 @@ use fullbore_codec::{Codec, Fault};
 use fullbore_feed::{Flaw, Input, Inspected, inspect};
 use fullbore_pipe::is_pipe;
 
-use super::stage::Stage;
+use super::stage::{Stage, refuse_closed_output};
 use crate::args::stages::Utf8Task;
 use crate::exit::Exit;
 
@@ -32,6 +32,7 @@ fn stage<'a>(name: &'a str, file: Option<&'a Path>) -> Stage<'a> {
 /// Between pipes the stream passes by without a copy.
 fn check(stage: &Stage<'_>) -> Result<Exit> {
     let input = stage.input()?;
+    refuse_closed_output(stage.name)?;
     if !is_pipe(&input) || !is_pipe(stdout()) {
         return stage.run(&mut Checker::default());
     }

@@ -5,9 +5,9 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use fullbore_pipe::transfer::{Moved, Patience, TransferError, give, take};
+use fullbore_pipe::transfer::{Moved, Patience, TransferError, give, take, wait_until};
 use fullbore_pipe::{OwnPipe, PipeId};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::PollFlags;
 use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, IoSlice, ReadWriteFlags, pwritev2, retry_on_intr};
 
@@ -191,5 +191,5 @@ pub struct Copy {
 /// Waits for a descriptor that someone made non-blocking; others never get here.
 fn wait_for(fd: impl AsFd, events: PollFlags) {
     // A failure shows in the call that follows.
-    let _ = poll(&mut [PollFd::new(&fd, events)], None);
+    let _ = wait_until(fd, events);
 }

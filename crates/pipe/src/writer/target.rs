@@ -4,9 +4,11 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::PollFlags;
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
+
+use crate::transfer::wait_until;
 
 /// Whether this is an end of a pipe or FIFO.
 pub fn is_pipe(fd: impl AsFd) -> bool {
@@ -22,18 +24,7 @@ pub(super) fn write_some(fd: impl AsFd, bytes: &[u8]) -> Result<usize, Errno> {
             Ok(0) if !bytes.is_empty() => return Err(Errno::IO),
             Ok(count) => return Ok(count),
             Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => wait_for_room(&fd)?,
-            Err(errno) => return Err(errno),
-        }
-    }
-}
-
-/// Waits until a non-blocking descriptor takes more.
-pub(super) fn wait_for_room(fd: impl AsFd) -> Result<(), Errno> {
-    loop {
-        match poll(&mut [PollFd::new(&fd, PollFlags::OUT)], None) {
-            Ok(_) => return Ok(()),
-            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => wait_until(&fd, PollFlags::OUT)?,
             Err(errno) => return Err(errno),
         }
     }

@@ -9,7 +9,7 @@ use std::thread;
 use anyhow::{Context, Result};
 use fullbore_feed::buffer::{Buffer, Copy, Event, LEAST_LIMIT, Look, Options, Watermarks};
 use fullbore_measure::Bytes;
-use fullbore_pipe::{Limits, stdin_was_closed, stdout_was_closed};
+use fullbore_pipe::Limits;
 use fullbore_proc::{Root, pipe_limits};
 use rustix::fs::{FileType, SeekFrom, fstat, seek};
 use rustix::param::page_size;
@@ -18,6 +18,7 @@ use signal_hook::iterator::Signals;
 
 use super::failure::failure;
 use crate::args::buffer::{BufferOptions, OnInterrupt};
+use crate::commands::stage::{refuse_closed_input, refuse_closed_output};
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
 
@@ -26,7 +27,8 @@ pub(crate) fn start(
     options: &BufferOptions,
     on_event: impl Fn(Event) + Send + Sync + 'static,
 ) -> Result<Buffer> {
-    refuse_closed_ends()?;
+    refuse_closed_input("buffer")?;
+    refuse_closed_output("buffer")?;
     let copies = options.output.iter().map(|path| open(path)).collect::<Result<_, Failure>>()?;
     let wanted = Options {
         limit: options.memory.unwrap_or_else(default_memory),
@@ -42,20 +44,6 @@ pub(crate) fn start(
         stdout().as_fd().try_clone_to_owned().context("buffer: writing standard output")?;
     Buffer::start(input, output, wanted, on_event)
         .map_err(|error| failure(&error, &Look::default()).into())
-}
-
-/// The language's runtime puts `/dev/null` in their place, where a stream would vanish without a word.
-fn refuse_closed_ends() -> Result<(), Failure> {
-    let closed = |what: &str| Failure {
-        message: format!("buffer: {what}: it is closed"),
-        hint: "to throw the stream away, write it to /dev/null".to_owned(),
-        exit: Exit::NotDone,
-    };
-    match () {
-        () if stdin_was_closed() => Err(closed("reading standard input")),
-        () if stdout_was_closed() => Err(closed("writing standard output")),
-        () => Ok(()),
-    }
 }
 
 fn open(path: &Path) -> Result<Copy, Failure> {
@@ -80,14 +68,7 @@ fn default_memory() -> Bytes {
 
 fn limits() -> Limits {
     let known = pipe_limits(&Root::system());
-    Limits {
-        pipe_max: known.max_bytes.map_or(Limits::DEFAULT.pipe_max, Bytes),
-        user_soft: match known.user_pages_soft {
-            Some(0) => None,
-            Some(pages) => Some(Bytes(pages * page_size() as u64)),
-            None => Limits::DEFAULT.user_soft,
-        },
-    }
+    Limits::from_settings(known.max_bytes, known.user_pages_soft, page_size() as u64)
 }
 
 /// How much will come: as the user says, or what a file on standard input has from here on.
