@@ -1,9 +1,12 @@
 //! Blocks of the input: read when they are needed, or ahead by a thread of its own where that pays.
 
 use std::fs;
+use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use fullbore_pipe::Scratch;
 
 use crate::{Input, InputError};
 
@@ -22,11 +25,15 @@ pub enum Ahead {
 /// A block of input; empty at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    memory: Vec<u8>,
+    memory: Scratch,
     len: usize,
 }
 
 impl Block {
+    fn new() -> Self {
+        Self { memory: Scratch::new(BLOCK_BYTES), len: 0 }
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.memory[..self.len]
     }
@@ -36,7 +43,7 @@ impl Block {
 #[derive(Debug)]
 pub(crate) enum Blocks {
     /// Read here.
-    Here { input: Input, block: Block, pays: Pays },
+    Here { input: Input, block: Block, room: usize, pays: Pays },
     /// Read by a thread. One that is in the middle of a read when this is dropped ends with its input
     /// or with the process: waiting for it could take for ever.
     Ahead {
@@ -58,7 +65,8 @@ impl Blocks {
     pub(crate) fn new(input: Input, ahead: Ahead) -> Self {
         let blocks = Self::Here {
             input,
-            block: Block { memory: vec![0; FIRST_BLOCK_BYTES], len: 0 },
+            block: Block::new(),
+            room: FIRST_BLOCK_BYTES,
             pays: Pays { is_open: ahead == Ahead::WherePays, ..Pays::default() },
         };
         if ahead == Ahead::Always { blocks.go_ahead() } else { blocks }
@@ -70,16 +78,16 @@ impl Blocks {
         before_waiting: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
         match self {
-            Self::Here { input, block, pays } => {
+            Self::Here { input, block, room, pays } => {
                 // A read that was cut short may have taken all there was.
-                if block.len < block.memory.len() && input.is_dry() {
+                if block.len < *room && input.is_dry() {
                     before_waiting()?;
                 }
                 let begin = Instant::now();
-                block.len = input.read(&mut block.memory)?;
+                block.len = input.read(&mut block.memory[..*room])?;
                 pays.note(begin.elapsed(), block.len);
-                if block.len == block.memory.len() && block.len < BLOCK_BYTES {
-                    block.memory.resize(BLOCK_BYTES, 0);
+                if block.len == *room {
+                    *room = BLOCK_BYTES;
                 }
                 Ok(())
             }
@@ -119,19 +127,20 @@ impl Blocks {
     }
 
     fn go_ahead(self) -> Self {
-        let Self::Here { input, block, pays } = self else { return self };
-        let Ok(for_thread) = input.try_clone() else { return Self::Here { input, block, pays } };
+        let Self::Here { input, block, room, .. } = self else { return self };
+        let stay = |input, block| Self::Here { input, block, room, pays: Pays::default() };
+        let Ok(for_thread) = input.try_clone() else { return stay(input, block) };
         let (full_sender, full) = sync_channel(QUEUE);
         let (empty, empties) = sync_channel::<Block>(QUEUE + 2);
         for _ in 0..=QUEUE {
             // There is room for all of them.
-            let _ = empty.send(Block { memory: vec![0; BLOCK_BYTES], len: 0 });
+            let _ = empty.send(Block::new());
         }
         let reading = move || read_all(for_thread, &empties, &full_sender);
         match thread::Builder::new().spawn(reading) {
             Ok(_) => Self::Ahead { full, empty, block, is_over: false },
             // At the limit of processes: it goes on here, and does not ask again.
-            Err(_) => Self::Here { input, block, pays: Pays::default() },
+            Err(_) => stay(input, block),
         }
     }
 }
@@ -142,7 +151,6 @@ fn read_all(
     full: &SyncSender<Result<Block, InputError>>,
 ) {
     while let Ok(mut block) = empties.recv() {
-        block.memory.resize(BLOCK_BYTES, 0);
         let read = input.read(&mut block.memory).map(|len| Block { len, ..block });
         let is_last = read.as_ref().map_or(true, |block| block.len == 0);
         if full.send(read).is_err() || is_last {
@@ -200,11 +208,13 @@ impl Pays {
 ///
 /// Source: proc_loadavg(5), fourth field: runnable entities, this one included.
 fn has_idle_cpu() -> bool {
+    // Asks for the limits of cgroups: five files.
+    static CPUS: LazyLock<usize> =
+        LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let running =
         text.split(' ').nth(3).and_then(|field| field.split('/').next()?.parse::<usize>().ok());
-    let cpus = thread::available_parallelism().map_or(1, usize::from);
-    running.is_some_and(|running| running < cpus)
+    running.is_some_and(|running| running < *CPUS)
 }
 
 #[cfg(test)]

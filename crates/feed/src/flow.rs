@@ -79,6 +79,9 @@ fn step<E, F: AsFd>(
     }
 }
 
+/// What a source is asked for at the least; it gets all the room there is up to the end of a chunk.
+const GENERATE_BYTES: usize = 64 << 10;
+
 /// Writes what `fill` makes, until it makes nothing or `limit` bytes were written.
 ///
 /// # Errors
@@ -90,8 +93,8 @@ pub fn generate<F: AsFd>(
 ) -> Result<Moved, OutputError> {
     let mut left = limit.unwrap_or(u64::MAX);
     while left > 0 {
-        let room =
-            writer.room(writer.most_room().min(usize::try_from(left).unwrap_or(usize::MAX)))?;
+        let wanted = GENERATE_BYTES.min(usize::try_from(left).unwrap_or(usize::MAX));
+        let room = writer.room(wanted)?;
         let most = room.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let count = fill(&mut room[..most]);
         if count == 0 {

@@ -21,6 +21,7 @@ mod inherited;
 mod pages;
 mod pidfd;
 mod relay;
+mod scratch;
 pub mod transfer;
 mod writer;
 
@@ -35,4 +36,5 @@ pub use inherited::{
 };
 pub use pidfd::Pidfd;
 pub use relay::{OwnPipe, Reservoir, Widened, pipe_budget, widen};
+pub use scratch::Scratch;
 pub use writer::{Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};

@@ -175,13 +175,13 @@ fn unmap(start: *mut u8, len: usize) {
     }
 }
 
-/// Page faults of this process that needed no disk: one for each page first touched, made writable or copied.
+/// Page faults of this thread that needed no disk: one for each page first touched, made writable or copied.
 ///
 /// Source: getrusage(2).
 pub(crate) fn minor_faults() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is valid for a write of this type.
-    let done = unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+    let done = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
     if done != 0 {
         return 0;
     }

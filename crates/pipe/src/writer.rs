@@ -68,9 +68,11 @@ enum Memory {
 const SMALL_BYTES: usize = 32 << 10;
 /// Output before a faster way is looked for.
 const RISE_BYTES: u64 = 1 << 20;
-/// Block for write(2) at first: twice what may be asked for, so that every write but the last fills a new pipe.
-const FIRST_BLOCK_BYTES: usize = 2 * MOST_ROOM_BYTES;
-const MOST_ROOM_BYTES: usize = 64 << 10;
+/// Block for write(2) at first: twice what a new pipe holds, so that every write but the last fills it.
+const FIRST_BLOCK_BYTES: usize = 128 << 10;
+/// Most room where memory is plenty: codecs whose output can be much longer than their input still get pieces that are
+/// worth their while.
+const MOST_ROOM_BYTES: usize = 512 << 10;
 
 impl<F: AsFd> PipeWriter<F> {
     /// A writer to `out`, which may be anything that can be written to.
@@ -122,9 +124,13 @@ impl<F: AsFd> PipeWriter<F> {
         self.written
     }
 
-    /// Most bytes that [`room`](Self::room) can be asked for at once.
+    /// Most bytes that [`room`](Self::room) can be asked for at once; it never shrinks while a writer lives.
     pub fn most_room(&self) -> usize {
-        MOST_ROOM_BYTES
+        match &self.memory {
+            Memory::Copied(block) => block.len() / 2,
+            // What is left at the end of the memory goes unused.
+            Memory::Lent(ring) => (ring.len() / 8).min(MOST_ROOM_BYTES),
+        }
     }
 
     /// At least `wanted` bytes to be filled from the front. What they hold before is undefined.
@@ -268,7 +274,7 @@ impl<F: AsFd> PipeWriter<F> {
 
     fn copy_from_now_on(&mut self) {
         debug_assert!(self.cursor.pending().is_empty());
-        let len = self.chunk().max(FIRST_BLOCK_BYTES);
+        let len = self.chunk().max(2 * self.most_room());
         self.memory = Memory::Copied(vec![0; len]);
         self.cursor = Cursor::new(len);
         self.may_rise = false;

@@ -36,6 +36,11 @@ impl Ring {
         &mut self.pages
     }
 
+    /// Bytes of memory.
+    pub(super) fn len(&self) -> usize {
+        self.pages.len()
+    }
+
     pub(super) fn strategy(&self) -> Strategy {
         match self.renewal {
             Renewal::Share => Strategy::Ring,

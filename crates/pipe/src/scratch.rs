@@ -1,0 +1,154 @@
+//! Working memory that a [`PipeWriter`](crate::PipeWriter) leaves alone when it renews its ring.
+#![allow(unsafe_code)]
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{self, NonNull};
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+/// Memory for the blocks a stage works on, of a fixed size, zero at first.
+///
+/// A ring is renewed by a child process that exits at once; after that every page of ordinary memory costs a fault
+/// when it is next written to. This memory the child does not get: it stays this process's alone, without faults.
+///
+/// Source: madvise(2), `MADV_DONTFORK`.
+#[derive(Default)]
+pub struct Scratch {
+    memory: Memory,
+}
+
+enum Memory {
+    Apart {
+        base: NonNull<u8>,
+        len: usize,
+    },
+    /// Where Linux refuses to map memory or to set it apart.
+    Heap(Vec<u8>),
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::Heap(Vec::new())
+    }
+}
+
+// SAFETY: the memory belongs to this value alone, like that of a Box<[u8]>.
+unsafe impl Send for Scratch {}
+// SAFETY: shared references only read.
+unsafe impl Sync for Scratch {}
+
+impl Scratch {
+    /// Memory of `len` bytes.
+    #[must_use]
+    pub fn new(len: usize) -> Self {
+        Self { memory: map(len).unwrap_or_else(|| Memory::Heap(vec![0; len])) }
+    }
+}
+
+fn map(len: usize) -> Option<Memory> {
+    let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+    // SAFETY: a new mapping at an address of Linux's choice changes no memory in use; none has no bytes.
+    let base = unsafe { mmap_anonymous(ptr::null_mut(), len, access, flags) }.ok()?;
+    // SAFETY: the range is the mapping made above; no child of this process relies on it.
+    let set_apart = unsafe { madvise(base, len, Advice::LinuxDontFork) };
+    let memory = Memory::Apart { base: NonNull::new(base.cast())?, len };
+    // Dropping it gives it back.
+    let scratch = Scratch { memory };
+    set_apart.ok().map(|()| scratch.into_memory())
+}
+
+impl Scratch {
+    fn into_memory(mut self) -> Memory {
+        std::mem::take(&mut self.memory)
+    }
+}
+
+impl Deref for Scratch {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.memory {
+            Memory::Heap(bytes) => bytes,
+            // SAFETY: the mapping is readable, initialized (Linux hands out zeros) and lives as long as `self`.
+            Memory::Apart { base, len } => unsafe {
+                std::slice::from_raw_parts(base.as_ptr(), *len)
+            },
+        }
+    }
+}
+
+impl DerefMut for Scratch {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match &mut self.memory {
+            Memory::Heap(bytes) => bytes,
+            // SAFETY: as above, writable, and borrowed mutably with `self`.
+            Memory::Apart { base, len } => unsafe {
+                std::slice::from_raw_parts_mut(base.as_ptr(), *len)
+            },
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Memory::Apart { base, len } = self.memory {
+            // SAFETY: the whole of a mapping of our own that nothing refers to any more.
+            let done = unsafe { munmap(base.as_ptr().cast(), len) };
+            debug_assert_eq!(done, Ok(()), "munmap of a mapping of our own");
+        }
+    }
+}
+
+impl fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scratch({} bytes)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::{HUGE_BYTES, PAGE_BYTES, Pages, minor_faults};
+
+    const PAGES: usize = 256;
+
+    /// Faults of writing to every page of `bytes` after a ring was renewed.
+    fn faults_after_renewal(bytes: &mut [u8]) -> u64 {
+        bytes.fill(1);
+        Pages::map(HUGE_BYTES).unwrap().share().unwrap();
+        let before = minor_faults();
+        for page in bytes.chunks_mut(PAGE_BYTES) {
+            page[0] = 2;
+        }
+        minor_faults() - before
+    }
+
+    #[test]
+    fn renewing_a_ring_costs_it_nothing() {
+        let len = PAGES * PAGE_BYTES;
+        let on_the_heap = faults_after_renewal(&mut vec![0; len]);
+        assert!(on_the_heap >= PAGES as u64, "the comparison: {on_the_heap} faults");
+        let here = faults_after_renewal(&mut Scratch::new(len));
+        assert!(here < PAGES as u64 / 8, "{here} faults");
+    }
+
+    #[test]
+    fn it_is_zero_and_writable_to_its_ends_at_every_length() {
+        for len in [0, 1, PAGE_BYTES - 1, PAGE_BYTES, PAGE_BYTES + 1, 512 << 10] {
+            let mut scratch = Scratch::new(len);
+            assert_eq!(scratch.len(), len);
+            assert!(scratch.iter().all(|byte| *byte == 0));
+            scratch.fill(7);
+            assert!(scratch.iter().all(|byte| *byte == 7));
+        }
+    }
+
+    #[test]
+    fn it_can_go_to_another_thread_and_is_given_back_there() {
+        let mut scratch = Scratch::new(PAGE_BYTES);
+        scratch[PAGE_BYTES - 1] = 9;
+        let last = std::thread::spawn(move || scratch[PAGE_BYTES - 1]).join().unwrap();
+        assert_eq!(last, 9);
+    }
+}
