@@ -70,6 +70,8 @@ const SMALL_BYTES: usize = 32 << 10;
 const RISE_BYTES: u64 = 1 << 20;
 /// Block for write(2) at first: twice what a new pipe holds, so that every write but the last fills it.
 const FIRST_BLOCK_BYTES: usize = 128 << 10;
+/// The ring at first. It grows with what goes through it: on a virtual machine new memory takes 1 ms a mebibyte.
+const FIRST_RING_BYTES: usize = 4 << 20;
 /// Most room where memory is plenty: codecs whose output can be much longer than their input still get pieces that are
 /// worth their while.
 const MOST_ROOM_BYTES: usize = 512 << 10;
@@ -105,7 +107,7 @@ impl<F: AsFd> PipeWriter<F> {
         grow(&out);
         let capacity = crate::capacity(&out).map_err(io::Error::other)?;
         let chunk = usize::try_from(capacity.0).map_err(io::Error::other)?;
-        let ring = Ring::map(2 * chunk, Renewal::Never)?;
+        let ring = Ring::map(2 * chunk, 2 * chunk, Renewal::Never)?;
         let options = Options { chunk: capacity, ..Options::default() };
         let cursor = Cursor::new(2 * chunk);
         Ok(Self { out, options, memory: Memory::Lent(ring), cursor, written: 0, may_rise: false })
@@ -288,14 +290,17 @@ impl<F: AsFd> PipeWriter<F> {
             return Ok(());
         }
         if let Memory::Lent(ring) = &mut self.memory
-            && let Err(error) = ring.renew()
+            && let Err(error) = ring.renew(self.written)
         {
             if error.kind() != io::ErrorKind::OutOfMemory {
                 return Err(self.error(Errno::from_io_error(&error).unwrap_or(Errno::IO)));
             }
             self.copy_from_now_on();
         }
-        self.cursor.wrap();
+        self.cursor.wrap(match &self.memory {
+            Memory::Copied(block) => block.len(),
+            Memory::Lent(ring) => ring.len(),
+        });
         Ok(())
     }
 
@@ -312,13 +317,15 @@ impl<F: AsFd> PipeWriter<F> {
             (Some(Strategy::Fresh), _) | (_, Probe::Fresh { .. }) => Some(Renewal::Remap),
             (_, Probe::Ring) => Some(Renewal::Share),
         };
-        let len = match &renewal {
+        let most = match &renewal {
             Some(Renewal::Share) => usize::try_from(self.options.ring.0).unwrap_or(usize::MAX),
             _ => HUGE_BYTES,
         };
-        let len = len.next_multiple_of(HUGE_BYTES).max(HUGE_BYTES);
-        match renewal.and_then(|renewal| Ring::map(len, renewal).ok()) {
-            Some(ring) => (self.memory, self.cursor) = (Memory::Lent(ring), Cursor::new(len)),
+        let first = most.min(FIRST_RING_BYTES);
+        match renewal.and_then(|renewal| Ring::map(first, most, renewal).ok()) {
+            Some(ring) => {
+                (self.cursor, self.memory) = (Cursor::new(ring.len()), Memory::Lent(ring))
+            }
             None => {
                 let len = usize::try_from(self.options.block.0).unwrap_or(usize::MAX);
                 (self.memory, self.cursor) = (Memory::Copied(vec![0; len]), Cursor::new(len));

@@ -57,10 +57,10 @@ impl Cursor {
         self.sent = self.filled;
     }
 
-    /// Begins again at the front.
-    pub(crate) fn wrap(&mut self) {
+    /// Begins again at the front, of a ring that now has `len` bytes.
+    pub(crate) fn wrap(&mut self, len: usize) {
         debug_assert!(self.pending().is_empty(), "waiting bytes would be lost");
-        (self.sent, self.filled) = (0, 0);
+        *self = Self::new(len);
     }
 }
 

@@ -20,15 +20,17 @@ pub(super) enum Renewal {
 #[derive(Debug)]
 pub(super) struct Ring {
     pages: Pages,
+    /// How long it may become.
+    most: usize,
     renewal: Renewal,
     held: Held,
 }
 
 impl Ring {
-    /// Memory of `len` bytes, rounded up to whole huge pages.
-    pub(super) fn map(len: usize, renewal: Renewal) -> io::Result<Self> {
-        let pages = Pages::map(len.next_multiple_of(HUGE_BYTES))?;
-        Ok(Self { pages, renewal, held: Held::new() })
+    /// Memory of `len` bytes that grows to `most`, both rounded up to whole huge pages.
+    pub(super) fn map(len: usize, most: usize, renewal: Renewal) -> io::Result<Self> {
+        let [len, most] = [len, most].map(|len| len.max(1).next_multiple_of(HUGE_BYTES));
+        Ok(Self { pages: Pages::map(len)?, most, renewal, held: Held::new() })
     }
 
     /// The memory to be filled and lent.
@@ -49,17 +51,19 @@ impl Ring {
         }
     }
 
-    /// All of the memory was lent: makes it safe to write to.
+    /// All of the memory was lent: makes it safe to write to. `written` bytes went through it so far.
     ///
     /// # Errors
     /// ENOMEM: there is none.
-    pub(super) fn renew(&mut self) -> io::Result<()> {
+    pub(super) fn renew(&mut self, written: u64) -> io::Result<()> {
         let len = self.pages.len();
         match self.renewal {
             Renewal::Never => {}
             Renewal::Remap => self.pages = Pages::map(len)?,
             Renewal::Share => {
-                if self.held.wants_new_pages(len) {
+                if len < self.most && written / GROW_AFTER_ROUNDS >= len as u64 {
+                    self.pages = Pages::map(self.most.min(2 * len))?;
+                } else if self.held.wants_new_pages(len) {
                     self.pages = Pages::map(len)?;
                 } else if self.pages.share().is_err() {
                     // At the limit of processes: new pages from now on.
@@ -72,6 +76,9 @@ impl Ring {
         Ok(())
     }
 }
+
+/// Rounds before a ring is doubled: then the new memory has been paid for by the children that it will save.
+const GROW_AFTER_ROUNDS: u64 = 32;
 
 /// Finds out from page faults whether someone holds the pages for long: then each huge page is split and copied in
 /// 512 faults instead of being taken over in one, and new pages are cheaper.
