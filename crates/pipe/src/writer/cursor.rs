@@ -106,7 +106,7 @@ mod tests {
                         None => {
                             let rest = cursor.pending();
                             cursor.send(rest.len());
-                            cursor.wrap();
+                            cursor.wrap(1024);
                             sent.fill(false);
                         }
                     },
