@@ -25,8 +25,11 @@ pub(super) fn kernel() -> fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress {
     |input, output, is_gap_owed, on_error| {
         // SAFETY: only `Encoder::new` takes this function, for `Tier::Avx512`, which is given only to CPUs that have it.
         let begun = unsafe { encode(input, output, is_gap_owed, on_error) };
-        // The end is shorter than a window.
         let (input, output) = (&input[begun.read..], &mut output[begun.written..]);
+        if input.len() >= WINDOW {
+            // Something that is left to the caller.
+            return begun;
+        }
         let ended = encode_portable::encode(input, output, is_gap_owed, on_error);
         Progress { read: begun.read + ended.read, written: begun.written + ended.written }
     }
@@ -54,7 +57,7 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
         while stage.count <= STAGED - 64 && stop.is_none() {
             if carry.continued == 0 {
                 carry.marks = _mm512_setzero_si512();
-                progress.read += stage.put_plain(&input[progress.read..], ascii);
+                progress.read += stage.put_plain(&input[progress.read..], ascii, on_error);
             }
             let Some(window) = input[progress.read..].first_chunk::<WINDOW>() else { break };
             if stage.count > STAGED - 64 {
@@ -75,7 +78,7 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
             }
             progress.read += stop.unwrap_or(64);
             if stop.is_some()
-                && let Some(length) = stage.put_long(&input[progress.read..], codes)
+                && let Some(length) = stage.put_long(&input[progress.read..], codes, on_error)
             {
                 stop = None;
                 progress.read += length;

@@ -3,7 +3,8 @@
 
 use std::arch::x86_64::*;
 
-use super::pages::{Codes, MARKS, Page, bits};
+use super::OnError;
+use super::pages::{Codes, LEFT_OUT, MARKS, Page, bits};
 use crate::kernel::{load64, prefetch, store64};
 use crate::utf8::first::{First, first};
 
@@ -108,17 +109,20 @@ impl Stage {
         }
     }
 
-    /// Stages windows of `input` as long as there is room and all of their characters are ASCII and have a code; returns
-    /// how many bytes that were. It does what [`put`](Self::put) does, without a detour of masks over other registers.
+    /// Stages windows of `input` as long as there is room and all of their characters are ASCII and have a short code,
+    /// or none and may be skipped; returns how many bytes that were. For windows full of codes it does what
+    /// [`put`](Self::put) does, without a detour of masks over other registers.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
     )]
-    pub(super) fn put_plain(&mut self, input: &[u8], ascii: &Page) -> usize {
+    pub(super) fn put_plain(&mut self, input: &[u8], ascii: &Page, on_error: OnError) -> usize {
         let previous = _mm512_add_epi8(load64(&LANES, 0), byte(63));
         let controls = byte(0x20);
-        let mut last = if self.after_control == 1 { byte(b'\n') } else { byte(b'.') };
-        let mut read = 0;
+        let sign_or_control = |control: u64| byte(if control == 1 { b'\n' } else { b'.' });
+        let mut last = sign_or_control(self.after_control);
+        let begun = self.count;
         let mut count = self.count;
+        let mut read = 0;
         while count <= STAGED - 64
             && let Some(window) = input[read..].first_chunk::<WINDOW>()
         {
@@ -126,10 +130,22 @@ impl Stage {
             // (encode-english).
             prefetch(window, PREFETCH);
             let bytes = load64(window, 0);
+            if _mm512_movepi8_mask(bytes) != 0 {
+                break;
+            }
             let signs = look_up(ascii, bytes);
             let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep);
-            if _mm512_movepi8_mask(bytes) | unknown != 0 {
-                break;
+            if unknown != 0 {
+                let left_out = _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT));
+                if on_error != OnError::Skip || left_out != 0 {
+                    break;
+                }
+                self.staged(begun, count);
+                self.put(signs, !unknown);
+                count = self.count;
+                last = sign_or_control(self.after_control);
+                read += 64;
+                continue;
             }
             let before = _mm512_permutex2var_epi8(last, previous, signs.first);
             let ungapped = _mm512_cmplt_epu8_mask(before, controls);
@@ -142,11 +158,16 @@ impl Stage {
             count += 64;
             read += 64;
         }
-        if read > 0 {
-            self.after_control = u64::from(self.first[count - 1] < 0x20);
-            self.count = count;
-        }
+        self.staged(begun, count);
         read
+    }
+
+    /// There are `count` signs now, those from `begun` on new.
+    fn staged(&mut self, begun: usize, count: usize) {
+        if count > begun {
+            self.after_control = u64::from(self.first[count - 1] < 0x20);
+        }
+        self.count = count;
     }
 
     /// Stages the signs in `lanes`, without the gaps that control characters take away.
@@ -190,13 +211,20 @@ impl Stage {
         }
     }
 
-    /// Stages the first character of `input` if it is one of many signs; returns its length.
+    /// Stages the first character of `input` if it is one of many signs, or skips one of none; returns its length.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
     )]
-    pub(super) fn put_long(&mut self, input: &[u8], codes: &Codes) -> Option<usize> {
+    pub(super) fn put_long(
+        &mut self,
+        input: &[u8],
+        codes: &Codes,
+        on_error: OnError,
+    ) -> Option<usize> {
         let First::Character(character, length) = first(input) else { return None };
-        let long = codes.long(character)?;
+        let Some(long) = codes.long(character) else {
+            return (on_error == OnError::Skip).then_some(length);
+        };
         for (dash, keep) in long.bits().iter().copied() {
             self.dash[self.count] = dash;
             self.keep[self.count] = if self.after_control == 1 { keep & !1 } else { keep };
