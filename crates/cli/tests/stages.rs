@@ -232,3 +232,21 @@ fn wrong_arguments_are_explained() {
         assert!(stderr.contains(message), "{line}: {stderr}");
     }
 }
+
+#[test]
+fn ends_that_are_closed_are_said_instead_of_losing_the_stream() {
+    for (line, about) in [
+        ("{fullbore} morse encode <&-", "morse encode: reading standard input"),
+        ("echo a | {fullbore} morse encode >&-", "morse encode: writing standard output"),
+        ("echo a | {fullbore} morse decode - >&-", "morse decode: writing standard output"),
+        ("{fullbore} utf8 check <&-", "utf8 check: reading standard input"),
+        ("echo a | {fullbore} utf8 check >&-", "utf8 check: writing standard output"),
+        ("echo a | {fullbore} utf8 repair >&-", "utf8 repair: writing standard output"),
+        ("{fullbore} gen zero --bytes 1 >&-", "gen: writing standard output"),
+    ] {
+        let ended = bash(line);
+        assert_eq!(ended.status.code(), Some(2), "{line}: {}", ended.stderr);
+        let said = format!("fullbore: {about}: it is closed\n");
+        assert!(ended.stderr.starts_with(&said), "{line}: {}", ended.stderr);
+    }
+}

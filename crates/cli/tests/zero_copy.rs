@@ -80,6 +80,29 @@ fn vmsplice_may_be_interrupted() {
 }
 
 #[test]
+fn write_may_be_interrupted_or_find_no_room() {
+    require_programs!("strace");
+    for error in ["EINTR", "EAGAIN"] {
+        assert_eq!(injected(&format!("write:error={error}:when=2..6+2")), "ring", "{error}");
+    }
+}
+
+#[test]
+fn a_write_that_fails_ends_the_stage_with_its_name_and_what_came_before() {
+    require_programs!("strace");
+    let place = Sandbox::new();
+    let line = "set -o pipefail; strace -qq -o trace -e trace=write -e inject=write:error=EIO:when=3 \
+                {fullbore} gen zero --bytes 8M | wc -c";
+    let mut command = place.command("bash");
+    command.args(["-c", &with_fixture(line)]);
+    let ended = finish(command);
+    assert_eq!(ended.status.code(), Some(2), "{}", ended.stderr);
+    let said = "fullbore: gen: writing: standard output: Input/output error (os error 5) (after 262144 bytes)\n";
+    assert_eq!(ended.stderr, said);
+    assert_eq!(String::from_utf8(ended.stdout).unwrap().trim(), "262144");
+}
+
+#[test]
 fn no_child_process_may_be_had_at_the_start_or_later() {
     require_programs!("strace");
     assert_eq!(injected("clone:error=EAGAIN"), "fresh");

@@ -1,8 +1,8 @@
 //! Signs → text.
 
-use super::encode::Progress;
 use super::error::{DecodeCause, DecodeError, Elements};
 use super::letters::{Letters, UNKNOWN};
+use super::written::{Progress, Written};
 use super::{Alphabet, OnError};
 use crate::place::Place;
 use crate::utf8::Malformed;
@@ -34,19 +34,6 @@ pub struct Decoder {
     unfinished: Unfinished,
     /// Where the block begins; kept only where an error would ask for it.
     place: Place,
-}
-
-/// The output, and how far it is filled.
-struct Written<'a> {
-    output: &'a mut [u8],
-    length: usize,
-}
-
-impl Written<'_> {
-    fn append(&mut self, bytes: &[u8]) {
-        self.output[self.length..][..bytes.len()].copy_from_slice(bytes);
-        self.length += bytes.len();
-    }
 }
 
 /// What is wrong, and how far back it began.

@@ -4,8 +4,8 @@
 use std::arch::x86_64::*;
 
 use super::decode_portable::{Masks, run};
-use super::encode::Progress;
 use super::letters::Letters;
+use super::written::Progress;
 use crate::kernel::load32;
 
 /// The kernel, for a CPU that has been found to have the tier.

@@ -10,8 +10,8 @@
 
 use std::arch::x86_64::*;
 
-use super::encode::Progress;
 use super::letters::Letters;
+use super::written::Progress;
 use crate::kernel::{load64, store64};
 
 /// A window, and the byte after it that says whether its last sign is over.

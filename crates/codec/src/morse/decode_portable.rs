@@ -1,8 +1,8 @@
 //! Decoding without intrinsics: 64 bytes become masks of dashes and gaps, and the loop over the gaps knows where signs
 //! begin and end without looking at a byte.
 
-use super::encode::Progress;
 use super::letters::{Letters, UNKNOWN};
+use super::written::Progress;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = ONES << 7;

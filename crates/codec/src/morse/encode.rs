@@ -3,6 +3,7 @@
 use super::OnError;
 use super::error::{EncodeCause, EncodeError};
 use super::pages::{Codes, LONG, NOT_UNDERSTOOD};
+use super::written::{Progress, Written};
 use crate::place::Place;
 use crate::utf8::Malformed;
 use crate::utf8::first::{First, Unfinished, first};
@@ -14,13 +15,6 @@ const MOST_BYTES_PER_BYTE: usize = 18;
 const SLACK_BYTES: usize = MOST_BYTES_PER_BYTE * 4 + 128;
 /// Bytes that the slow path takes before the kernel is tried again.
 const STRETCH_BYTES: usize = 32;
-
-/// How far a kernel came.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Progress {
-    pub(super) read: usize,
-    pub(super) written: usize,
-}
 
 /// Encodes as far as it likes, up to whole characters; leaves to the caller what it cannot do. The second argument is
 /// at least [`MOST_BYTES_PER_BYTE`] times as long as the input, and 128 bytes more. The flag says whether a gap is owed
@@ -37,19 +31,6 @@ pub struct Encoder {
     unfinished: Unfinished,
     /// Where the block begins; kept only where an error would ask for it.
     place: Place,
-}
-
-/// The output, and how far it is filled.
-struct Written<'a> {
-    output: &'a mut [u8],
-    length: usize,
-}
-
-impl Written<'_> {
-    fn append(&mut self, bytes: &[u8]) {
-        self.output[self.length..][..bytes.len()].copy_from_slice(bytes);
-        self.length += bytes.len();
-    }
 }
 
 impl Encoder {

@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::OnError;
-use super::encode::Progress;
 use super::encode_portable::run;
+use super::written::Progress;
 
 /// The kernel, for a CPU that has been found to have the tier.
 pub(super) fn kernel() -> fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress {

@@ -14,10 +14,10 @@
 use std::arch::x86_64::*;
 
 use super::OnError;
-use super::encode::Progress;
 use super::encode_portable;
 use super::pages::{Codes, LEFT_OUT, MARKS, NOT_UNDERSTOOD};
 use super::stage_avx512::{LANES, STAGED, Signs, Stage, WINDOW, byte, look_up};
+use super::written::Progress;
 use crate::kernel::load64;
 
 /// The kernel, for a CPU that has been found to have the tier.

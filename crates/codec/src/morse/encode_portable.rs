@@ -4,8 +4,8 @@
 //! of the next pair does not wait for this one's text, only for its length.
 
 use super::OnError;
-use super::encode::Progress;
 use super::pages::{BEGINS_IN_CONTROL, Codes, ENDS_IN_GAP, LONG, NO_PAIR, PAIRS};
+use super::written::Progress;
 use crate::utf8::first::{First, first};
 
 const NOT_ASCII: u64 = 0x8080_8080_8080_8080;

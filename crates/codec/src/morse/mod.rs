@@ -39,6 +39,7 @@ mod pages;
 #[cfg(target_arch = "x86_64")]
 mod stage_avx512;
 mod tables;
+mod written;
 
 pub use alphabet::{Alphabet, OnError, UnknownName};
 pub use decode::Decoder;
