@@ -16,7 +16,10 @@ pub struct Job {
 
 /// A value in a suite file or a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a whole number, a size such as \"64K\", a text, true or false"
+)]
 pub enum Parameter {
     /// `true` or `false`.
     Flag(bool),
@@ -24,6 +27,16 @@ pub enum Parameter {
     Number(u64),
     /// A name.
     Text(String),
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
 }
 
 /// Parameters by name, in order of the name.
@@ -135,7 +148,9 @@ pub enum EngineError {
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unavailable { what, remedy } => write!(f, "not available here: {what} ({remedy})"),
+            Self::Unavailable { what, remedy } => {
+                write!(f, "not available here: {what} ({remedy})")
+            }
             Self::Failed(why) => f.write_str(why),
         }
     }

@@ -1,0 +1,416 @@
+//! Text of a suite file → [`Suite`], or the line with the mistake and what was expected there.
+
+use std::fmt;
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::expand::{expand, parameter, product};
+use super::text::{
+    AnswerKind, CaseText, ChartKind, EngineText, NeedText, SuiteText, Table, Values,
+};
+use super::{Answer, Axis, Case, Chart, Engine, Need, Quantity, Run, Suite, points};
+use crate::{Parameter, Parameters, engines};
+
+/// A mistake in a suite file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuiteError {
+    /// The file, as it was named.
+    pub file: String,
+    /// The line with the mistake, from 1.
+    pub line: usize,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for SuiteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+    }
+}
+
+impl std::error::Error for SuiteError {}
+
+/// A mistake and where it stands, before the place has a line.
+type Mistake = (Range<usize>, String);
+
+/// Reads the text of a suite; `file` is named in errors.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub fn read(name: &str, file: &str, text: &str) -> Result<Suite, SuiteError> {
+    let error = |(span, message): Mistake| {
+        let before = text.get(..span.start).unwrap_or(text);
+        SuiteError { file: file.to_owned(), line: before.matches('\n').count() + 1, message }
+    };
+    let parsed: SuiteText = toml::from_str(text).map_err(|wrong| {
+        // An error without a place is about the end of the file.
+        error((wrong.span().unwrap_or(text.len()..text.len()), one_line(wrong.message())))
+    })?;
+    if parsed.cases.is_empty() {
+        return Err(error((0..0, "no [[case]]: a suite has at least one".to_owned())));
+    }
+    let needs = needs(&parsed.needs).map_err(error)?;
+    let mut cases: Vec<Case> = Vec::new();
+    for case in parsed.cases {
+        let case = read_case(case, &needs).map_err(error)?;
+        cases.push(case);
+    }
+    for (place, case) in cases.iter().enumerate() {
+        if cases[..place].iter().any(|earlier| earlier.name == case.name) {
+            let at = text.rfind(&format!("\"{}\"", case.name)).unwrap_or(0);
+            return Err(error((at..at, format!("a second case named '{}'", case.name))));
+        }
+    }
+    Ok(Suite { name: name.to_owned(), about: parsed.about, cases })
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn read_case(case: Spanned<CaseText>, needs_of_suite: &[Need]) -> Result<Case, Mistake> {
+    let span = case.span();
+    let case = case.into_inner();
+    check_name(&case.name)?;
+    let quantity = quantity(&case.show)?;
+    let sweep = axes(&case.sweep)?;
+    let fixed = fixed(&case.fixed, &sweep)?;
+    let (quick_sweep, quick_fixed) = quick(&case.quick, &sweep, &fixed)?;
+    let chart = chart(&case, &sweep)?;
+    let mut needs_of_case = needs_of_suite.to_vec();
+    needs_of_case.extend(needs(&case.needs)?);
+    let mut names = points(&sweep, &fixed).into_iter().next().unwrap_or_default();
+    for known in ["dir", "fullbore"] {
+        names.0.insert(known.to_owned(), Parameter::Text(known.to_owned()));
+    }
+    for text in case.setup.iter().chain(&case.expect) {
+        check_placeholders(text.get_ref(), &names, text.span())?;
+    }
+    for text in case.bytes.iter().chain(&case.operations) {
+        let filled =
+            expand(text.get_ref(), &names).map_err(|unknown| (text.span(), unknown.to_string()))?;
+        product(&filled).map_err(|wrong| (text.span(), wrong))?;
+    }
+    if case.engines.is_empty() {
+        return Err((span, "no [[case.engine]]: a case has at least one".to_owned()));
+    }
+    check_engines(&case)?;
+    let engines: Vec<Engine> = case
+        .engines
+        .iter()
+        .map(|engine| read_engine(engine, &needs_of_case, &names))
+        .collect::<Result<_, _>>()?;
+    check_amount(&case, &quantity, &engines)?;
+    let baseline = baseline(&case, &engines)?;
+    Ok(Case {
+        name: case.name.into_inner(),
+        title: case.title,
+        about: one_line(&case.about),
+        quantity,
+        ratio: case.ratio,
+        chart,
+        sweep,
+        quick_sweep,
+        fixed,
+        quick_fixed,
+        setup: case.setup.into_iter().map(Spanned::into_inner).collect(),
+        bytes: case.bytes.map(Spanned::into_inner),
+        operations: case.operations.map(Spanned::into_inner),
+        answer: answer(case.answer, case.expect)?,
+        answer_from: case.answer_from,
+        sink: case.sink,
+        columns: case.columns,
+        baseline,
+        engines,
+    })
+}
+
+/// Names are words on the command line and keys of a record.
+fn check_name(name: &Spanned<String>) -> Result<(), Mistake> {
+    let is_word = |text: &str| {
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+".contains(&b))
+    };
+    if is_word(name.get_ref()) {
+        return Ok(());
+    }
+    let message =
+        format!("'{}' is no name: expected letters, digits, '-', '_', '+' and '.'", name.get_ref());
+    Err((name.span(), message))
+}
+
+fn quantity(show: &Spanned<String>) -> Result<Quantity, Mistake> {
+    Ok(match show.get_ref().as_str() {
+        "bytes/s" => Quantity::BytesPerSecond,
+        "ops/s" => Quantity::OperationsPerSecond,
+        "latency" => Quantity::LatencyNs,
+        "seconds" => Quantity::Seconds,
+        "ns/op" => Quantity::NsPerOperation,
+        other => match other.strip_prefix("counter:") {
+            Some(name) if !name.is_empty() => Quantity::Counter(name.to_owned()),
+            _ => {
+                let known = "bytes/s, ops/s, latency, seconds, ns/op or counter:NAME";
+                return Err((show.span(), format!("show = '{other}': expected {known}")));
+            }
+        },
+    })
+}
+
+/// The entries of a table in the order of the file.
+fn in_order(table: &Table) -> Vec<(&Spanned<String>, &Spanned<Values>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    entries
+}
+
+fn is_size(value: &Parameter) -> bool {
+    matches!(value, Parameter::Text(text) if matches!(parameter(Parameter::Text(text.clone())), Parameter::Number(_)))
+}
+
+fn axis(name: &str, values: &[Parameter]) -> Axis {
+    Axis {
+        name: name.to_owned(),
+        is_size: !values.is_empty() && values.iter().all(is_size),
+        values: values.iter().cloned().map(parameter).collect(),
+    }
+}
+
+fn axes(table: &Table) -> Result<Vec<Axis>, Mistake> {
+    let mut axes = Vec::new();
+    for (name, values) in in_order(table) {
+        match values.get_ref() {
+            Values::Many(list) if !list.is_empty() => axes.push(axis(name.get_ref(), list)),
+            _ => {
+                let message = format!("sweep.{}: expected a list of values", name.get_ref());
+                return Err((values.span(), message));
+            }
+        }
+    }
+    Ok(axes)
+}
+
+fn fixed(table: &Table, sweep: &[Axis]) -> Result<Parameters, Mistake> {
+    let mut fixed = Parameters::default();
+    for (name, values) in in_order(table) {
+        let Values::One(value) = values.get_ref() else {
+            let message =
+                format!("fixed.{}: expected one value; a list belongs into sweep", name.get_ref());
+            return Err((values.span(), message));
+        };
+        if sweep.iter().any(|axis| axis.name == *name.get_ref()) {
+            return Err((name.span(), format!("'{}' is both swept and fixed", name.get_ref())));
+        }
+        fixed.0.insert(name.get_ref().clone(), parameter(value.clone()));
+    }
+    Ok(fixed)
+}
+
+/// What `--quick` changes.
+fn quick(
+    table: &Table,
+    sweep: &[Axis],
+    fixed: &Parameters,
+) -> Result<(Vec<Axis>, Parameters), Mistake> {
+    let (mut quick_sweep, mut quick_fixed) = (sweep.to_vec(), fixed.clone());
+    for (name, values) in in_order(table) {
+        let of_sweep = quick_sweep.iter_mut().find(|axis| axis.name == *name.get_ref());
+        match (of_sweep, values.get_ref()) {
+            (Some(axis), Values::Many(list)) if !list.is_empty() => {
+                axis.values = list.iter().cloned().map(parameter).collect();
+            }
+            (Some(axis), Values::One(value)) => axis.values = vec![parameter(value.clone())],
+            (None, Values::One(value)) if fixed.0.contains_key(name.get_ref()) => {
+                quick_fixed.0.insert(name.get_ref().clone(), parameter(value.clone()));
+            }
+            (None, Values::Many(_)) if fixed.0.contains_key(name.get_ref()) => {
+                return Err((
+                    values.span(),
+                    format!("quick.{}: expected one value", name.get_ref()),
+                ));
+            }
+            (Some(_), Values::Many(_)) => {
+                return Err((
+                    values.span(),
+                    format!("quick.{}: expected at least one value", name.get_ref()),
+                ));
+            }
+            (None, _) => {
+                let message = format!("'{}' is neither in sweep nor in fixed", name.get_ref());
+                return Err((name.span(), message));
+            }
+        }
+    }
+    Ok((quick_sweep, quick_fixed))
+}
+
+fn chart(case: &CaseText, sweep: &[Axis]) -> Result<Chart, Mistake> {
+    let axis = |given: &Option<Spanned<String>>, name: &str| match given {
+        Some(parameter) if sweep.iter().any(|axis| axis.name == *parameter.get_ref()) => {
+            Ok(parameter.get_ref().clone())
+        }
+        Some(parameter) => Err((
+            parameter.span(),
+            format!("{name} = '{}': no parameter of sweep", parameter.get_ref()),
+        )),
+        None => Err((case.name.span(), format!("this chart needs {name}, a parameter of sweep"))),
+    };
+    Ok(match case.chart {
+        ChartKind::Bars => Chart::Bars,
+        ChartKind::Lines => Chart::Lines { x: axis(&case.x, "x")? },
+        ChartKind::Heat => Chart::Heat { x: axis(&case.x, "x")?, y: axis(&case.y, "y")? },
+    })
+}
+
+fn answer(
+    kind: Option<Spanned<AnswerKind>>,
+    expected: Option<Spanned<String>>,
+) -> Result<Answer, Mistake> {
+    Ok(match (kind, expected) {
+        (Some(kind), Some(_)) => {
+            return Err((kind.span(), "answer and expect exclude each other".to_owned()));
+        }
+        (_, Some(expected)) => Answer::Literal(expected.into_inner()),
+        (Some(kind), None) if *kind.get_ref() == AnswerKind::Same => Answer::Same,
+        _ => Answer::Unchecked,
+    })
+}
+
+fn check_placeholders(text: &str, names: &Parameters, span: Range<usize>) -> Result<(), Mistake> {
+    expand(text, names).map(drop).map_err(|unknown| {
+        let known = names.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        (span, format!("{unknown}: expected one of {known} (write {{{{ for a brace)"))
+    })
+}
+
+/// No two engines of one name.
+fn check_engines(case: &CaseText) -> Result<(), Mistake> {
+    for (place, engine) in case.engines.iter().enumerate() {
+        let name = &engine.get_ref().name;
+        check_name(name)?;
+        if case.engines[..place].iter().any(|e| e.get_ref().name.get_ref() == name.get_ref()) {
+            return Err((name.span(), format!("a second engine named '{}'", name.get_ref())));
+        }
+    }
+    Ok(())
+}
+
+fn read_engine(
+    engine: &Spanned<EngineText>,
+    needs_of_case: &[Need],
+    names: &Parameters,
+) -> Result<Engine, Mistake> {
+    let text = engine.get_ref();
+    let own = |text: &EngineText| -> Parameters {
+        Parameters(
+            text.parameters
+                .iter()
+                .map(|(name, value)| (name.clone(), parameter(value.get_ref().clone())))
+                .collect(),
+        )
+    };
+    let run = match (&text.builtin, &text.argv, &text.shell) {
+        (Some(builtin), None, None) => {
+            let known = engines::ENGINES.iter().map(|engine| engine.name);
+            if !known.clone().any(|known| known == builtin.get_ref()) {
+                let known = known.collect::<Vec<_>>().join(", ");
+                let message =
+                    format!("no built-in engine '{}': expected one of {known}", builtin.get_ref());
+                return Err((builtin.span(), message));
+            }
+            Run::Builtin { engine: builtin.get_ref().clone(), parameters: own(text) }
+        }
+        (None, Some(words), None) if !words.get_ref().is_empty() => {
+            for word in words.get_ref() {
+                check_placeholders(word, &with(names, &own(text)), words.span())?;
+            }
+            Run::Words(words.get_ref().clone())
+        }
+        (None, None, Some(line)) => {
+            check_placeholders(line.get_ref(), &with(names, &own(text)), line.span())?;
+            Run::Line(line.get_ref().clone())
+        }
+        _ => {
+            let message = "expected exactly one of builtin, argv (at least one word) and shell";
+            return Err((text.name.span(), message.to_owned()));
+        }
+    };
+    if let (false, Some(value)) = (text.builtin.is_some(), text.parameters.values().next()) {
+        return Err((value.span(), "parameters belong to a builtin engine".to_owned()));
+    }
+    let mut needs = needs(&text.needs)?;
+    needs.extend_from_slice(needs_of_case);
+    needs.sort();
+    needs.dedup();
+    let name = text.name.get_ref().clone();
+    Ok(Engine {
+        label: text.label.clone().unwrap_or_else(|| name.clone()),
+        name,
+        marks: text.marks.clone(),
+        published: text.published.clone(),
+        run,
+        needs,
+    })
+}
+
+fn with(names: &Parameters, own: &Parameters) -> Parameters {
+    let mut all = names.clone();
+    all.0.extend(own.0.clone());
+    all
+}
+
+/// Rates of programs can only be told when the case says how much they move.
+fn check_amount(case: &CaseText, quantity: &Quantity, engines: &[Engine]) -> Result<(), Mistake> {
+    if !engines.iter().any(|engine| !matches!(engine.run, Run::Builtin { .. })) {
+        return Ok(());
+    }
+    let missing = match quantity {
+        Quantity::BytesPerSecond if case.bytes.is_none() => "bytes",
+        Quantity::OperationsPerSecond | Quantity::NsPerOperation if case.operations.is_none() => {
+            "operations"
+        }
+        Quantity::LatencyNs | Quantity::Counter(_) => {
+            let message = "only built-in engines can show this; a program can show bytes/s, ops/s, seconds or ns/op";
+            return Err((case.show.span(), message.to_owned()));
+        }
+        _ => return Ok(()),
+    };
+    Err((
+        case.show.span(),
+        format!("a program's share in this needs {missing} = \"…\" in the case"),
+    ))
+}
+
+fn baseline(case: &CaseText, engines: &[Engine]) -> Result<String, Mistake> {
+    let Some(baseline) = &case.baseline else {
+        return Ok(engines[0].name.clone());
+    };
+    if engines.iter().any(|engine| engine.name == *baseline.get_ref()) {
+        return Ok(baseline.get_ref().clone());
+    }
+    let known = engines.iter().map(|engine| engine.name.as_str()).collect::<Vec<_>>().join(", ");
+    let message =
+        format!("baseline = '{}': no such engine; expected one of {known}", baseline.get_ref());
+    Err((baseline.span(), message))
+}
+
+fn needs(texts: &[Spanned<NeedText>]) -> Result<Vec<Need>, Mistake> {
+    texts.iter().map(need).collect()
+}
+
+fn need(text: &Spanned<NeedText>) -> Result<Need, Mistake> {
+    let wrong = |message: &str| (text.span(), message.to_owned());
+    let given = text.get_ref().clone();
+    match (given.program, given.root, given.cpus, given.check) {
+        (Some(name), None, None, None) => {
+            let install = given.install.unwrap_or_else(|| format!("apt-get install {name}"));
+            Ok(Need::Program { name, install })
+        }
+        (None, Some(true), None, None) => Ok(Need::Root),
+        (None, None, Some(cpus), None) => Ok(Need::Cpus(cpus)),
+        (None, None, None, Some(line)) => match (given.what, given.install) {
+            (Some(what), Some(install)) => Ok(Need::Check { line, what, install }),
+            _ => Err(wrong("check needs what = \"what is missing\" and install = \"what to do\"")),
+        },
+        _ => Err(wrong("expected exactly one of program, root = true, cpus and check")),
+    }
+}
