@@ -25,6 +25,8 @@ fn main() -> ExitCode {
         Task::Morse(task) => commands::morse::run(&task),
         Task::Utf8(task) => commands::utf8::run(&task),
         Task::Gen(options) => commands::generate::run(&options),
+        Task::Lab(options) => commands::lab::run(&options),
+        Task::LabEngine(options) => commands::lab::engine(&options),
         Task::Completions { shell } => commands::documents::completions(shell),
         Task::Man { directory } => commands::documents::man(directory.as_deref()),
     };

@@ -126,6 +126,9 @@ pub enum Chart {
     Lines {
         /// The parameter along the axis.
         x: String,
+        /// Whether the sizes of the caches are marked on it.
+        #[serde(default)]
+        caches: bool,
     },
     /// A field for each pair of values; one map an engine.
     Heat {

@@ -256,7 +256,7 @@ fn chart(case: &CaseText, sweep: &[Axis]) -> Result<Chart, Mistake> {
     };
     Ok(match case.chart {
         ChartKind::Bars => Chart::Bars,
-        ChartKind::Lines => Chart::Lines { x: axis(&case.x, "x")? },
+        ChartKind::Lines => Chart::Lines { x: axis(&case.x, "x")?, caches: case.caches },
         ChartKind::Heat => Chart::Heat { x: axis(&case.x, "x")?, y: axis(&case.y, "y")? },
     })
 }

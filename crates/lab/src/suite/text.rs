@@ -37,6 +37,8 @@ pub(super) struct CaseText {
     pub(super) chart: ChartKind,
     pub(super) x: Option<Spanned<String>>,
     pub(super) y: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) caches: bool,
     pub(super) baseline: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) sweep: Table,
