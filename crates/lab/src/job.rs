@@ -26,6 +26,16 @@ pub enum Parameter {
     Text(String),
 }
 
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
 /// Parameters by name, in order of the name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -135,7 +145,9 @@ pub enum EngineError {
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unavailable { what, remedy } => write!(f, "not available here: {what} ({remedy})"),
+            Self::Unavailable { what, remedy } => {
+                write!(f, "not available here: {what} ({remedy})")
+            }
             Self::Failed(why) => f.write_str(why),
         }
     }
