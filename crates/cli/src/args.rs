@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
 
 use self::buffer::BufferOptions;
-use self::lab::{LabEngineOptions, LabOptions};
+use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
 use self::stages::{GenOptions, MorseTask, Utf8Task};
 
 /// Unix pipelines at the speed the machine allows, with every second accounted for.
@@ -41,6 +41,8 @@ pub(crate) enum Task {
     Lab(LabOptions),
     #[command(hide = true)]
     LabEngine(LabEngineOptions),
+    #[command(hide = true)]
+    LabStage(LabStageOptions),
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  fullbore completions bash > ~/.local/share/bash-completion/completions/fullbore"

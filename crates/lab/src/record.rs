@@ -182,6 +182,8 @@ pub struct EngineRun {
     pub speed: Option<Estimate>,
     /// What it answered.
     pub answer: Option<String>,
+    /// What must be known about an answer that was not judged.
+    pub remark: Option<String>,
     /// Median CPU time of a trial, all processes together.
     pub cpu_ns: Option<u64>,
     /// Median time of a trial.

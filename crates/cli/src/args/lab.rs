@@ -111,6 +111,16 @@ pub(crate) struct LabEngineOptions {
     pub(crate) job: String,
 }
 
+/// One side of the experiments on overlap, as a stage of a shell pipeline.
+///
+/// produce [burst=1M] [producer_work=4] [total=256M]; consume [consumer_work=4] [call_work=0] [read=64K]; consume-json [read=4K]
+#[derive(Args, Debug)]
+pub(crate) struct LabStageOptions {
+    /// produce, consume or consume-json, then what it is told, as NAME=VALUE.
+    #[arg(required = true)]
+    pub(crate) words: Vec<String>,
+}
+
 /// Numbers of CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cpus(pub(crate) Vec<u32>);

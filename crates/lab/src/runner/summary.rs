@@ -96,10 +96,26 @@ pub(super) fn engines(case: &Case, entrants: Vec<Entrant<'_>>) -> Vec<EngineRun>
                 let answer = entrant.taken.check.and_then(|sample| sample.answer);
                 EngineRun { answer, ..not_measured(name, outcome) }
             }
-            None => measured(case, name, &entrant.taken, baseline.as_deref()),
+            None => EngineRun {
+                remark: entrant.engine.is_unchecked.then(|| remark(&entrant.taken)).flatten(),
+                ..measured(case, name, &entrant.taken, baseline.as_deref())
+            },
         }
     };
     entrants.into_iter().map(engine).collect()
+}
+
+/// What an answer that is not judged was, when it was not the right one.
+fn remark(taken: &Taken) -> Option<String> {
+    let expected = taken.expected.as_ref()?;
+    let answers = taken.check.iter().chain(&taken.samples).filter_map(|s| s.answer.as_ref());
+    let wrong: Vec<&String> = answers.filter(|answer| *answer != expected).collect();
+    let first = wrong.first()?;
+    Some(format!(
+        "answered '{first}', not '{expected}', in {} of {} trials",
+        wrong.len(),
+        taken.samples.len() + 1
+    ))
 }
 
 /// An engine without numbers.
@@ -112,6 +128,7 @@ pub(super) fn not_measured(engine: &str, outcome: Outcome) -> EngineRun {
         mad: None,
         speed: None,
         answer: None,
+        remark: None,
         cpu_ns: None,
         elapsed_ns: None,
         sides: Vec::new(),

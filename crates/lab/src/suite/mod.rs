@@ -195,6 +195,8 @@ pub struct Engine {
     pub label: String,
     /// What must be known about it, such as `unsafe` or `discards`.
     pub marks: Vec<String>,
+    /// Whether its answer is shown but not judged: it sees no bytes, or is here to show that it is wrong.
+    pub is_unchecked: bool,
     /// What was published for it, where, if anything.
     pub published: Option<String>,
     /// What it runs.

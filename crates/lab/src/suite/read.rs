@@ -102,6 +102,7 @@ fn read_case(case: Spanned<CaseText>, needs_of_suite: &[Need]) -> Result<Case, M
         .map(|engine| read_engine(engine, &needs_of_case, &names))
         .collect::<Result<_, _>>()?;
     check_amount(&case, &quantity, &engines)?;
+    check_use(&case, &names)?;
     let baseline = baseline(&case, &engines)?;
     Ok(Case {
         name: case.name.into_inner(),
@@ -310,14 +311,9 @@ fn read_engine(
     };
     let run = match (&text.builtin, &text.argv, &text.shell) {
         (Some(builtin), None, None) => {
-            let known = engines::ENGINES.iter().map(|engine| engine.name);
-            if !known.clone().any(|known| known == builtin.get_ref()) {
-                let known = known.collect::<Vec<_>>().join(", ");
-                let message =
-                    format!("no built-in engine '{}': expected one of {known}", builtin.get_ref());
-                return Err((builtin.span(), message));
-            }
-            Run::Builtin { engine: builtin.get_ref().clone(), parameters: own(text) }
+            let parameters = own(text);
+            check_builtin(builtin, &parameters, names)?;
+            Run::Builtin { engine: builtin.get_ref().clone(), parameters }
         }
         (None, Some(words), None) if !words.get_ref().is_empty() => {
             for word in words.get_ref() {
@@ -346,10 +342,51 @@ fn read_engine(
         label: text.label.clone().unwrap_or_else(|| name.clone()),
         name,
         marks: text.marks.clone(),
+        is_unchecked: text.unchecked,
         published: text.published.clone(),
         run,
         needs,
     })
+}
+
+/// A built-in engine must be there, and understand what it is told at the first point.
+fn check_builtin(
+    builtin: &Spanned<String>,
+    own: &Parameters,
+    names: &Parameters,
+) -> Result<(), Mistake> {
+    let wrong = |error: crate::EngineError| (builtin.span(), error.to_string());
+    let engine = engines::find(builtin.get_ref()).map_err(wrong)?;
+    engine.complete(own).map_err(wrong)?;
+    engine.complete(&engine.told(names, own)).map(drop).map_err(wrong)
+}
+
+/// A parameter that nothing in its case uses is a slip of the pen.
+fn check_use(case: &CaseText, names: &Parameters) -> Result<(), Mistake> {
+    let takes = |builtin: &Option<Spanned<String>>, name: &str| {
+        let engine = builtin.as_ref().and_then(|builtin| engines::find(builtin.get_ref()).ok());
+        engine.is_some_and(|engine| engine.parameters.iter().any(|spec| spec.name == name))
+    };
+    let is_used = |name: &str| {
+        let placeholder = format!("{{{name}}}");
+        let in_case =
+            case.setup.iter().chain(&case.bytes).chain(&case.operations).chain(&case.expect);
+        let in_engine = |engine: &Spanned<EngineText>| {
+            let engine = engine.get_ref();
+            let words = engine.argv.iter().flat_map(|words| words.get_ref());
+            let lines = engine.shell.iter().map(Spanned::get_ref);
+            takes(&engine.builtin, name)
+                || words.chain(lines).any(|text| text.contains(&placeholder))
+        };
+        in_case.map(Spanned::get_ref).any(|text| text.contains(&placeholder))
+            || case.engines.iter().any(in_engine)
+    };
+    for name in case.sweep.keys().chain(case.fixed.keys()) {
+        if names.0.contains_key(name.get_ref()) && !is_used(name.get_ref()) {
+            return Err((name.span(), format!("no engine of this case uses '{}'", name.get_ref())));
+        }
+    }
+    Ok(())
 }
 
 fn with(names: &Parameters, own: &Parameters) -> Parameters {

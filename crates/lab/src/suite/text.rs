@@ -99,6 +99,8 @@ pub(super) struct EngineText {
     pub(super) label: Option<String>,
     #[serde(default)]
     pub(super) marks: Vec<String>,
+    #[serde(default)]
+    pub(super) unchecked: bool,
     pub(super) published: Option<String>,
     pub(super) builtin: Option<Spanned<String>>,
     #[serde(default)]

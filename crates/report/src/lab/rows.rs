@@ -110,6 +110,7 @@ fn memory(run: &EngineRun) -> String {
 
 fn notes(marks: &str, run: &EngineRun) -> String {
     let mut notes: Vec<String> = if marks.is_empty() { Vec::new() } else { vec![marks.to_owned()] };
+    notes.extend(run.remark.clone());
     if run.outliers > 0 {
         notes.push(format!("{} of {} far off", run.outliers, run.values.len()));
     }

@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, anyhow};
 use fullbore_lab::record::{Effort, LabRun};
 use fullbore_lab::runner::{Plan, run as run_plan};
-use fullbore_lab::{Job, Parameter, Parameters, Real, compare, machine, versions};
+use fullbore_lab::{Job, Parameter, Parameters, Real, compare, engines, machine, versions};
 use fullbore_pipeline::die_of;
 use fullbore_report::lab::{markdown, text};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -21,7 +21,7 @@ use signal_hook::consts::signal::{SIGINT, SIGTERM};
 
 use self::progress::Shown;
 use self::reports::{Reports, read};
-use crate::args::lab::{Cpus, LabEngineOptions, LabOptions, LabTask};
+use crate::args::lab::{Cpus, LabEngineOptions, LabOptions, LabStageOptions, LabTask};
 use crate::commands::run::style_of;
 use crate::exit::Exit;
 use crate::messages::{Failure, complain};
@@ -44,8 +44,29 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit> {
 /// Runs one trial and writes what it found, for the process that asked for it.
 pub(crate) fn engine(options: &LabEngineOptions) -> Result<Exit> {
     let job: Job = serde_json::from_str(&options.job).context("lab-engine: reading the job")?;
-    let found = fullbore_lab::engines::run(&job);
+    let found = engines::run(&job);
     print(&serde_json::to_string(&found).context("lab-engine: writing the result")?)
+}
+
+/// Runs one of the two processes of a trial, when this program was started as one.
+pub(crate) fn side() -> Option<Exit> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next()? != engines::SIDE || words.next().is_some() {
+        return None;
+    }
+    Some(match engines::side() {
+        Ok(()) => Exit::Done,
+        Err(error) => {
+            complain(&format!("{}: {error}", engines::SIDE), "fullbore lab starts it");
+            Exit::NotDone
+        }
+    })
+}
+
+/// Runs one side of the experiments on overlap between standard input and standard output.
+pub(crate) fn stage(options: &LabStageOptions) -> Result<Exit> {
+    let said = engines::stage(&options.words).map_err(|error| anyhow!("lab-stage: {error}"))?;
+    print(&said)
 }
 
 fn measure(options: &LabOptions) -> Result<Exit> {
