@@ -85,15 +85,15 @@ fn trial(
     limit_ns: u64,
 ) -> Result<Trial, String> {
     let fill = |text: &String| expand(text, parameters).map_err(|unknown| unknown.to_string());
-    let amount = |text: &Option<String>| {
-        let product = |text| crate::suite::product(&fill(text)?);
-        text.as_ref().map(product).transpose()
-    };
+    let amount =
+        |text: Option<&String>| text.map(|text| crate::suite::product(&fill(text)?)).transpose();
     let program = match &engine.run {
         Run::Builtin { engine, parameters: own } => {
+            let own =
+                crate::suite::filled(own, parameters).map_err(|unknown| unknown.to_string())?;
             let told = match engines::find(engine) {
-                Ok(known) => known.told(parameters, own),
-                Err(_) => own.clone(), // it says itself that there is no such engine
+                Ok(known) => known.told(parameters, &own),
+                Err(_) => own, // it says itself that there is no such engine
             };
             Program::Builtin(Job { engine: engine.clone(), parameters: told })
         }
@@ -104,8 +104,8 @@ fn trial(
         program,
         purpose: Purpose::Check(case.answer_from),
         sink: case.sink,
-        bytes: amount(&case.bytes)?,
-        operations: amount(&case.operations)?,
+        bytes: amount(engine.bytes.as_ref().or(case.bytes.as_ref()))?,
+        operations: amount(engine.operations.as_ref().or(case.operations.as_ref()))?,
         limit_ns,
     })
 }

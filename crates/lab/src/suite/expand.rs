@@ -46,6 +46,18 @@ pub fn expand(text: &str, parameters: &Parameters) -> Result<String, Unknown> {
     Ok(expanded)
 }
 
+/// Fills in the placeholders in values; what then says a number is one.
+pub(crate) fn filled(values: &Parameters, parameters: &Parameters) -> Result<Parameters, Unknown> {
+    let fill = |(name, value): (&String, &Parameter)| {
+        let value = match value {
+            Parameter::Text(text) => parameter(Parameter::Text(expand(text, parameters)?)),
+            other => other.clone(),
+        };
+        Ok((name.clone(), value))
+    };
+    Ok(Parameters(values.0.iter().map(fill).collect::<Result<_, _>>()?))
+}
+
 /// The name at the start of `{name}…`.
 fn placeholder(text: &str) -> Option<&str> {
     let (name, _) = text.strip_prefix('{')?.split_once('}')?;

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Parameter, Parameters};
 
 pub use builtin::{BUILT_IN, built_in};
-pub(crate) use expand::product;
 pub use expand::{Unknown, expand};
+pub(crate) use expand::{filled, product};
 pub use read::{SuiteError, read};
 
 /// A collection of cases on one subject.
@@ -199,6 +199,10 @@ pub struct Engine {
     pub is_unchecked: bool,
     /// What was published for it, where, if anything.
     pub published: Option<String>,
+    /// Bytes of one trial, where they differ from the case's.
+    pub bytes: Option<String>,
+    /// Operations of one trial, where they differ from the case's.
+    pub operations: Option<String>,
     /// What it runs.
     pub run: Run,
     /// What the machine must have for it.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::expand::{expand, parameter, product};
+use super::expand::{expand, filled, parameter, product};
 use super::text::{
     AnswerKind, CaseText, ChartKind, EngineText, NeedText, SuiteText, Table, Values,
 };
@@ -84,10 +84,13 @@ fn read_case(case: Spanned<CaseText>, needs_of_suite: &[Need]) -> Result<Case, M
     for known in ["dir", "fullbore"] {
         names.0.insert(known.to_owned(), Parameter::Text(known.to_owned()));
     }
+    names.0.insert("cpus".to_owned(), Parameter::Number(1));
     for text in case.setup.iter().chain(&case.expect) {
         check_placeholders(text.get_ref(), &names, text.span())?;
     }
-    for text in case.bytes.iter().chain(&case.operations) {
+    let of_engines = case.engines.iter().map(Spanned::get_ref);
+    let of_engines = of_engines.flat_map(|engine| engine.bytes.iter().chain(&engine.operations));
+    for text in case.bytes.iter().chain(&case.operations).chain(of_engines) {
         let filled =
             expand(text.get_ref(), &names).map_err(|unknown| (text.span(), unknown.to_string()))?;
         product(&filled).map_err(|wrong| (text.span(), wrong))?;
@@ -343,6 +346,8 @@ fn read_engine(
         name,
         marks: text.marks.clone(),
         is_unchecked: text.unchecked,
+        bytes: text.bytes.clone().map(Spanned::into_inner),
+        operations: text.operations.clone().map(Spanned::into_inner),
         published: text.published.clone(),
         run,
         needs,
@@ -357,6 +362,7 @@ fn check_builtin(
 ) -> Result<(), Mistake> {
     let wrong = |error: crate::EngineError| (builtin.span(), error.to_string());
     let engine = engines::find(builtin.get_ref()).map_err(wrong)?;
+    let own = &filled(own, names).map_err(|unknown| (builtin.span(), unknown.to_string()))?;
     engine.complete(own).map_err(wrong)?;
     engine.complete(&engine.told(names, own)).map(drop).map_err(wrong)
 }
@@ -397,14 +403,17 @@ fn with(names: &Parameters, own: &Parameters) -> Parameters {
 
 /// Rates of programs can only be told when the case says how much they move.
 fn check_amount(case: &CaseText, quantity: &Quantity, engines: &[Engine]) -> Result<(), Mistake> {
-    if !engines.iter().any(|engine| !matches!(engine.run, Run::Builtin { .. })) {
+    let programs = engines.iter().filter(|engine| !matches!(engine.run, Run::Builtin { .. }));
+    let programs: Vec<&Engine> = programs.collect();
+    if programs.is_empty() {
         return Ok(());
     }
+    let has_bytes = case.bytes.is_some() || programs.iter().all(|engine| engine.bytes.is_some());
+    let has_operations =
+        case.operations.is_some() || programs.iter().all(|engine| engine.operations.is_some());
     let missing = match quantity {
-        Quantity::BytesPerSecond if case.bytes.is_none() => "bytes",
-        Quantity::OperationsPerSecond | Quantity::NsPerOperation if case.operations.is_none() => {
-            "operations"
-        }
+        Quantity::BytesPerSecond if !has_bytes => "bytes",
+        Quantity::OperationsPerSecond | Quantity::NsPerOperation if !has_operations => "operations",
         Quantity::LatencyNs | Quantity::Counter(_) => {
             let message = "only built-in engines can show this; a program can show bytes/s, ops/s, seconds or ns/op";
             return Err((case.show.span(), message.to_owned()));

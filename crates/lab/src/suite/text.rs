@@ -101,6 +101,8 @@ pub(super) struct EngineText {
     pub(super) marks: Vec<String>,
     #[serde(default)]
     pub(super) unchecked: bool,
+    pub(super) bytes: Option<Spanned<String>>,
+    pub(super) operations: Option<Spanned<String>>,
     pub(super) published: Option<String>,
     pub(super) builtin: Option<Spanned<String>>,
     #[serde(default)]

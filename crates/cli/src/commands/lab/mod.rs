@@ -136,7 +136,9 @@ fn command(options: &LabOptions) -> String {
 
 fn places(program: &Path, folder: &Path) -> Parameters {
     let text = |path: &Path| Parameter::Text(path.display().to_string());
-    let places = [("fullbore", text(program)), ("dir", text(folder))];
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let places =
+        [("fullbore", text(program)), ("dir", text(folder)), ("cpus", Parameter::Number(cpus))];
     Parameters(places.map(|(name, place)| (name.to_owned(), place)).into())
 }
 
