@@ -10,7 +10,8 @@
 //! | `huge` | flag | off | buffers on huge pages; off: never |
 //!
 //! `libc-memcpy` cannot read, `rep-movsb` and `non-temporal` neither (there is no such instruction for memory of this
-//! kind). `scalar` moves 8 bytes at a time and is kept from being turned into vectors by volatile access. The time goes from
+//! kind). `scalar` moves 8 bytes at a time. The loops contain what the compiler cannot see through, or it would call memcpy
+//! in all of them. Both buffers of a copy must fit into a cache to be copied at its speed. The time goes from
 //! the first thread's begin to the last one's end; afterwards the method runs once more over cleared buffers and every
 //! byte is compared: the answer is the sum of the words, or `wrong`. A copied byte counts once.
 

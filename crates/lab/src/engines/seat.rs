@@ -1,13 +1,18 @@
 //! A side's place in a trial: what it was given, and the moment at which it may begin.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::ROLES;
 use super::clock::Usage;
 use super::peers::{Report, Saying, Task, failed, receive, send};
 use crate::{EngineError, Parameters, Sample, Side};
+
+/// A side that is ready waits this long without sleeping; setting the other one up takes less, as a rule.
+const WAKEFUL: Duration = Duration::from_millis(100);
 
 /// What a side was given.
 #[derive(Debug)]
@@ -56,11 +61,19 @@ impl Seat {
     /// Says that all is set up, waits until the other side is, too, and starts the clocks.
     pub(super) fn begin(&self) -> Result<Usage, EngineError> {
         send(&self.control, &Saying::Ready, &[]).map_err(|e| failed("coordinator", &e))?;
+        // Asleep, both would be woken on one CPU, and stay there for a while: a shell starts stages that run.
+        let until = Instant::now() + WAKEFUL;
+        while Instant::now() < until && !has_message(&self.control) {}
         match receive::<()>(&self.control).map_err(|e| failed("coordinator", &e))? {
             Some(_) => Ok(Usage::begin()),
             None => Err(EngineError::Failed("the coordinator ended".to_owned())),
         }
     }
+}
+
+fn has_message(control: &OwnedFd) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut [PollFd::new(control, PollFlags::IN)], Some(&now)) != Ok(0)
 }
 
 /// One sample from the reports of both sides; the time ends with the side number `last`, which has everything then.

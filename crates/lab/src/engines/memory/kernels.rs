@@ -1,6 +1,8 @@
 //! What can move bytes, by name; the ways that every processor has.
 #![allow(unsafe_code)]
 
+use std::arch::asm;
+
 use super::super::wrong;
 #[cfg(target_arch = "x86_64")]
 use super::kernels_avx as x86;
@@ -78,43 +80,38 @@ fn lacking(method: &str) -> EngineError {
     }
 }
 
-/// Eight bytes at a time. Volatile access: the compiler may not make vectors or a call of memcpy of it.
+/// The same word, in a register, in a way that the compiler cannot see through: it can make neither vectors nor a call
+/// of memcpy of a loop with this in it.
+#[inline(always)]
+fn as_written(mut word: u64) -> u64 {
+    // SAFETY: no instruction.
+    unsafe { asm!("/* {} */", inout(reg) word, options(nomem, nostack, preserves_flags)) };
+    word
+}
+
+/// Eight bytes at a time.
 fn copy_scalar(to: &mut [u8], from: &[u8]) {
     let (to, to_rest) = to.as_chunks_mut::<8>();
     let (from, from_rest) = from.as_chunks::<8>();
     for (to, from) in to.iter_mut().zip(from) {
-        // SAFETY: eight bytes, read as such; an array of bytes needs no alignment, but u64 does: hence unaligned u64.
-        let word = unsafe { (&raw const *from).cast::<Unaligned>().read_volatile() };
-        // SAFETY: the same for eight bytes that are borrowed mutably.
-        unsafe { (&raw mut *to).cast::<Unaligned>().write_volatile(word) };
+        *to = as_written(u64::from_ne_bytes(*from)).to_ne_bytes();
     }
     to_rest.copy_from_slice(from_rest);
 }
 
 fn write_scalar(to: &mut [u8], value: u8) {
-    let word = Unaligned(u64::from_ne_bytes([value; 8]));
+    let word = u64::from_ne_bytes([value; 8]);
     let (words, rest) = to.as_chunks_mut::<8>();
     for to in words {
-        // SAFETY: eight bytes that are borrowed mutably; no alignment is needed.
-        unsafe { (&raw mut *to).cast::<Unaligned>().write_volatile(word) };
+        *to = as_written(word).to_ne_bytes();
     }
     rest.fill(value);
 }
 
 fn read_scalar(from: &[u8]) -> u64 {
-    let mut sum = 0_u64;
-    for from in from.as_chunks::<8>().0 {
-        // SAFETY: eight bytes, read as such; no alignment is needed.
-        let word = unsafe { (&raw const *from).cast::<Unaligned>().read_volatile() };
-        sum = sum.wrapping_add(u64::from_le(word.0));
-    }
-    sum
+    let words = from.as_chunks::<8>().0.iter();
+    words.fold(0, |sum: u64, word| sum.wrapping_add(as_written(u64::from_le_bytes(*word))))
 }
-
-/// A word anywhere in memory.
-#[derive(Clone, Copy)]
-#[repr(C, packed)]
-struct Unaligned(u64);
 
 #[cfg(test)]
 mod tests {

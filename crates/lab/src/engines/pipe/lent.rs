@@ -32,13 +32,14 @@ pub(super) fn constant(plan: &Plan, pipe: &OwnedFd, seat: &Seat) -> Result<Repor
 
 /// Two buffers in turn, each written over while the other is in the pipe.
 pub(super) fn double(plan: &Plan, pipe: &OwnedFd, seat: &Seat) -> Result<Report, EngineError> {
-    let mut pages = Pages::map(2 * plan.chunk, plan.huge)?;
+    // Not halves of one mapping: on one huge page, both sides would count references in the same place.
+    let mut buffers = [Pages::map(plan.chunk, plan.huge)?, Pages::map(plan.chunk, plan.huge)?];
     let begun = seat.begin()?;
     let mut calls = 0;
-    for ((at, count), second) in chunks(plan).zip([false, true].into_iter().cycle()) {
-        let start = if second { plan.chunk } else { 0 };
-        plan.fill().fill(&mut pages.bytes_mut()[start..start + count], at);
-        calls += lend_all(plan, start..start + count, |range, flags| {
+    for ((at, count), turn) in chunks(plan).zip([0, 1].into_iter().cycle()) {
+        let pages = &mut buffers[turn];
+        plan.fill().fill(&mut pages.bytes_mut()[..count], at);
+        calls += lend_all(plan, 0..count, |range, flags| {
             // SAFETY: wrong under readers that hold pages, which is what this experiment shows: the reader checks
             // what it gets and nothing else relies on it.
             unsafe { pages.lend(pipe, range, flags) }
@@ -60,7 +61,7 @@ fn lend_all(
         match lend(range.clone(), flags) {
             Ok(count) => range.start += count,
             Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) if plan.busy => std::hint::spin_loop(),
+            Err(Errno::AGAIN) if plan.busy => {}
             Err(Errno::PERM | Errno::NOSYS) => {
                 return Err(EngineError::Unavailable {
                     what: "vmsplice: refused by a filter of system calls".to_owned(),

@@ -159,7 +159,7 @@ fn persist(
             Ok(0) => return Err(wrong("the pipe ended early")),
             Ok(count) => return Ok(count),
             Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) if plan.busy => std::hint::spin_loop(),
+            Err(Errno::AGAIN) if plan.busy => {}
             Err(errno) => return Err(broken(name, errno)),
         }
     }

@@ -40,7 +40,7 @@ fn copy(plan: &Plan, pipe: &OwnedFd, seat: &Seat) -> Result<Report, EngineError>
             match rustix::io::write(pipe, rest) {
                 Ok(count) => rest = &rest[count..],
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) if plan.busy => std::hint::spin_loop(),
+                Err(Errno::AGAIN) if plan.busy => {}
                 Err(errno) => return Err(broken("write", errno)),
             }
         }
