@@ -1,6 +1,6 @@
 //! What the runner asks of the world: one trial at a time. The real one starts processes; the one of tests pretends.
 
-use crate::suite::{AnswerFrom, Need, Sink};
+use crate::suite::{AnswerFrom, Need, Sink, TimeFrom};
 use crate::{EngineError, Job, Sample};
 
 /// Runs trials.
@@ -42,6 +42,8 @@ pub struct Trial {
     pub purpose: Purpose,
     /// Where the standard output of a program goes when it is timed.
     pub sink: Sink,
+    /// What the time of a program is.
+    pub time_from: TimeFrom,
     /// Bytes that a program moves.
     pub bytes: Option<u64>,
     /// Operations that a program does.

@@ -21,6 +21,9 @@ const RESAMPLES: usize = 300;
 /// Source: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993), 3.5 with 0.6745 / MAD.
 const OUTLIER: f64 = 3.5;
 
+/// Part of the median below which a value is not called far off, however close the others are.
+const NOTABLE: f64 = 0.05;
+
 /// A middle with the interval that a second run should meet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
@@ -229,7 +232,10 @@ pub fn outliers(values: &[f64]) -> usize {
     if values.len() < 5 || spread <= 0.0 {
         return 0;
     }
-    deviations.iter().filter(|deviation| 0.6745 * **deviation / spread > OUTLIER).count()
+    let is_far = |deviation: &&f64| {
+        0.6745 * **deviation / spread > OUTLIER && **deviation > NOTABLE * middle.abs()
+    };
+    deviations.iter().filter(is_far).count()
 }
 
 /// By how much the values rise (or fall, negative) from the first third to the last, in percent, when that is no

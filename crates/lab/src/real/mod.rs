@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::executor::{Executor, Missing, Program, Purpose, Trial};
-use crate::suite::{AnswerFrom, Need, Sink};
+use crate::suite::{AnswerFrom, Need, Sink, TimeFrom};
 use crate::{EngineError, Job, Sample, Side};
 
 use self::output::{Drain, last_line, text_of};
@@ -96,6 +96,7 @@ impl Real {
             (Some(AnswerFrom::Digest), _) => Drain::digest(&mut command),
             (Some(AnswerFrom::Count), _) => Drain::count(&mut command),
             (Some(AnswerFrom::Text), _) => Drain::text(&mut command),
+            (None, _) if trial.time_from == TimeFrom::Output => Drain::text(&mut command),
             (None, Sink::Pipe) => Drain::discard(&mut command),
             (None, Sink::Null) => Drain::nothing(&mut command),
         }
@@ -103,12 +104,21 @@ impl Real {
         let watch = if from.is_some() { Watch::Peaks } else { Watch::End };
         let ended = wait(&mut command, limit, &self.stop, watch).map_err(failed)?;
         drop(command); // it holds the write end of the output
-        let answer = drain.finish();
+        let mut answer = drain.finish();
         if !ended.is_success() {
             return Err(EngineError::Failed(ended.story(&last_line(&errors))));
         }
+        let mut elapsed_ns = ended.elapsed_ns;
+        if trial.time_from == TimeFrom::Output && trial.purpose == Purpose::Time {
+            let said = answer.take().unwrap_or_default();
+            elapsed_ns = seconds_in(&said).ok_or_else(|| {
+                EngineError::Failed(format!(
+                    "it did not say how many seconds it took, but '{said}'"
+                ))
+            })?;
+        }
         Ok(Sample {
-            elapsed_ns: ended.elapsed_ns,
+            elapsed_ns,
             bytes: trial.bytes,
             operations: trial.operations,
             answer,
@@ -116,6 +126,13 @@ impl Real {
             ..Sample::default()
         })
     }
+}
+
+/// The last word that is a number of seconds, in nanoseconds.
+#[expect(clippy::cast_possible_truncation, reason = "whole nanoseconds, and a cast saturates")]
+fn seconds_in(text: &str) -> Option<u64> {
+    let seconds = text.split_whitespace().rev().find_map(|word| word.parse::<f64>().ok())?;
+    (seconds > 0.0).then(|| (seconds * 1e9) as u64)
 }
 
 /// Output and messages go to files that nobody else sees: a full pipe could block the trial.

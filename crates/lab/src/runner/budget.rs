@@ -9,8 +9,11 @@ const QUICK_NS: u64 = 48_000_000_000;
 /// Time of a suite: a few minutes.
 const USUAL_NS: u64 = 240_000_000_000;
 
-/// Rounds of every point, however long they take: three have a middle.
-const QUICK_LEAST: u32 = 3;
+/// Time after which a single trial is given up with `--quick`.
+const QUICK_TRIAL_NS: u64 = 20_000_000_000;
+
+/// Rounds of every point, however long they take: with fewer, an interval says nothing.
+const QUICK_LEAST: u32 = 4;
 
 /// The same without `--quick`.
 const USUAL_LEAST: u32 = 5;
@@ -71,7 +74,7 @@ impl Budget {
 
     /// Time after which a single trial is given up.
     pub(super) fn trial_limit_ns(&self) -> u64 {
-        self.whole_ns
+        if self.effort == Effort::Quick { QUICK_TRIAL_NS } else { self.whole_ns }
     }
 }
 

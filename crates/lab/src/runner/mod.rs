@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use self::budget::Budget;
 use crate::executor::{Executor, Missing};
 use crate::record::{CaseRun, Effort, EngineNote, LabRun, Machine, PointRun, SCHEMA, SuiteRun};
-use crate::suite::{Case, Need, Run, Suite, points};
+use crate::suite::{Case, Need, Run, Suite, expand, points};
 use crate::{Parameter, Parameters};
 
 /// Sees what happens while it happens.
@@ -209,10 +209,18 @@ impl Runner<'_> {
         })
     }
 
-    fn missing(&mut self, needs: &[Need]) -> Option<Missing> {
+    fn missing(&mut self, needs: &[Need], parameters: &Parameters) -> Option<Missing> {
         needs.iter().find_map(|need| {
+            let need = match need {
+                Need::Check { line, what, install } => Need::Check {
+                    line: expand(line, parameters).unwrap_or_else(|_| line.clone()),
+                    what: what.clone(),
+                    install: install.clone(),
+                },
+                other => other.clone(),
+            };
             let known = self.needs.entry(need.clone());
-            known.or_insert_with(|| self.executor.missing(need)).clone()
+            known.or_insert_with(|| self.executor.missing(&need)).clone()
         })
     }
 

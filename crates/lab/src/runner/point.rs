@@ -4,7 +4,7 @@ use super::budget::{Budget, Limit};
 use super::summary::{self, Taken};
 use super::{Progress, Runner, point_text};
 use crate::executor::{Program, Purpose, Trial};
-use crate::record::{EngineRun, Outcome, PointRun, Stopped};
+use crate::record::{Effort, EngineRun, Outcome, PointRun, Stopped};
 use crate::suite::{Answer, Case, Engine, Run, expand};
 use crate::{EngineError, Job, Parameters, Sample, engines};
 
@@ -40,7 +40,7 @@ pub(super) fn measure(
     let mut entrants = enter(case, &all, budget.trial_limit_ns());
     let text = point_text(&case.sweep, parameters);
     let seen = Seen { name, point: &text, budget };
-    available(runner, &mut entrants);
+    available(runner, &all, &mut entrants);
     prepare(runner, case, &all, &mut entrants);
     check(runner, case, &all, &mut entrants, &seen)?;
     let (rounds, stopped) = rounds(runner, case, &mut entrants, limit, &seen)?;
@@ -104,15 +104,20 @@ fn trial(
         program,
         purpose: Purpose::Check(case.answer_from),
         sink: case.sink,
+        time_from: case.time_from,
         bytes: amount(engine.bytes.as_ref().or(case.bytes.as_ref()))?,
         operations: amount(engine.operations.as_ref().or(case.operations.as_ref()))?,
         limit_ns,
     })
 }
 
-fn available(runner: &mut Runner<'_>, entrants: &mut [Entrant<'_>]) {
+fn available(runner: &mut Runner<'_>, parameters: &Parameters, entrants: &mut [Entrant<'_>]) {
+    let is_quick = runner.plan.effort == Effort::Quick;
     for entrant in entrants.iter_mut().filter(|entrant| entrant.out.is_none()) {
-        if let Some(missing) = runner.missing(&entrant.engine.needs) {
+        if let (true, Some(why)) = (is_quick, &entrant.engine.not_quick) {
+            let (what, remedy) = (why.clone(), "run it without --quick".to_owned());
+            entrant.out = Some(Outcome::NotAvailable { what, remedy });
+        } else if let Some(missing) = runner.missing(&entrant.engine.needs, parameters) {
             entrant.out =
                 Some(Outcome::NotAvailable { what: missing.what, remedy: missing.remedy });
         }

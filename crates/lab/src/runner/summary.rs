@@ -108,7 +108,12 @@ pub(super) fn engines(case: &Case, entrants: Vec<Entrant<'_>>) -> Vec<EngineRun>
 /// What an answer that is not judged was, when it was not the right one.
 fn remark(taken: &Taken) -> Option<String> {
     let expected = taken.expected.as_ref()?;
-    let answers = taken.check.iter().chain(&taken.samples).filter_map(|s| s.answer.as_ref());
+    let answers = taken
+        .check
+        .iter()
+        .chain(&taken.samples)
+        .filter_map(|s| s.answer.as_ref())
+        .filter(|answer| !answer.is_empty());
     let wrong: Vec<&String> = answers.filter(|answer| *answer != expected).collect();
     let first = wrong.first()?;
     Some(format!(

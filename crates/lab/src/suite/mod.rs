@@ -62,6 +62,8 @@ pub struct Case {
     pub answer_from: AnswerFrom,
     /// Where the standard output of a program goes in a timed trial.
     pub sink: Sink,
+    /// What a program's time is.
+    pub time_from: TimeFrom,
     /// Counters of a trial that get a column of their own.
     pub columns: Vec<String>,
     /// The engine that the others are compared with.
@@ -186,6 +188,17 @@ pub enum Sink {
     Pipe,
 }
 
+/// What the time of a program is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeFrom {
+    /// From its start to its end.
+    #[default]
+    Whole,
+    /// What it says itself: the last word of its standard output that is a number of seconds.
+    Output,
+}
+
 /// One way to do what a case asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Engine {
@@ -197,6 +210,8 @@ pub struct Engine {
     pub marks: Vec<String>,
     /// Whether its answer is shown but not judged: it sees no bytes, or is here to show that it is wrong.
     pub is_unchecked: bool,
+    /// Why it is left out with `--quick`, when it is.
+    pub not_quick: Option<String>,
     /// What was published for it, where, if anything.
     pub published: Option<String>,
     /// Bytes of one trial, where they differ from the case's.

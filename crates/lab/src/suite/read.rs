@@ -85,6 +85,12 @@ fn read_case(case: Spanned<CaseText>, needs_of_suite: &[Need]) -> Result<Case, M
         names.0.insert(known.to_owned(), Parameter::Text(known.to_owned()));
     }
     names.0.insert("cpus".to_owned(), Parameter::Number(1));
+    let of_engines = case.engines.iter().flat_map(|engine| &engine.get_ref().needs);
+    for need in case.needs.iter().chain(of_engines) {
+        if let Some(line) = &need.get_ref().check {
+            check_placeholders(line, &names, need.span())?;
+        }
+    }
     for text in case.setup.iter().chain(&case.expect) {
         check_placeholders(text.get_ref(), &names, text.span())?;
     }
@@ -124,6 +130,7 @@ fn read_case(case: Spanned<CaseText>, needs_of_suite: &[Need]) -> Result<Case, M
         answer: answer(case.answer, case.expect)?,
         answer_from: case.answer_from,
         sink: case.sink,
+        time_from: case.time_from,
         columns: case.columns,
         baseline,
         engines,
@@ -346,6 +353,7 @@ fn read_engine(
         name,
         marks: text.marks.clone(),
         is_unchecked: text.unchecked,
+        not_quick: text.not_quick.clone(),
         bytes: text.bytes.clone().map(Spanned::into_inner),
         operations: text.operations.clone().map(Spanned::into_inner),
         published: text.published.clone(),

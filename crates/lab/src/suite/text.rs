@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{AnswerFrom, RatioStyle, Sink};
+use super::{AnswerFrom, RatioStyle, Sink, TimeFrom};
 use crate::Parameter;
 
 /// The whole file.
@@ -57,6 +57,8 @@ pub(super) struct CaseText {
     #[serde(default)]
     pub(super) sink: Sink,
     #[serde(default)]
+    pub(super) time_from: TimeFrom,
+    #[serde(default)]
     pub(super) columns: Vec<String>,
     #[serde(default)]
     pub(super) needs: Vec<Spanned<NeedText>>,
@@ -101,6 +103,7 @@ pub(super) struct EngineText {
     pub(super) marks: Vec<String>,
     #[serde(default)]
     pub(super) unchecked: bool,
+    pub(super) not_quick: Option<String>,
     pub(super) bytes: Option<Spanned<String>>,
     pub(super) operations: Option<Spanned<String>>,
     pub(super) published: Option<String>,

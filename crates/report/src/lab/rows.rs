@@ -27,7 +27,7 @@ pub(super) struct Row {
 pub(super) fn more_heads(case: &CaseRun) -> Vec<String> {
     let mut heads = Vec::new();
     if has_latency(case) {
-        heads.extend(["p50", "p99", "p99.9", "max"].map(str::to_owned));
+        heads.extend(["p99", "p99.9", "max"].map(str::to_owned));
     }
     heads.extend(case.columns.iter().map(|name| figures::counter_head(name)));
     heads
@@ -81,10 +81,8 @@ fn more(case: &CaseRun, run: &EngineRun) -> Vec<String> {
     let mut cells = Vec::new();
     if has_latency(case) {
         match &run.latency {
-            Some(l) => {
-                cells.extend([l.p50_ns, l.p99_ns, l.p999_ns, l.max_ns].map(figures::nanoseconds))
-            }
-            None => cells.extend(["?"; 4].map(str::to_owned)),
+            Some(l) => cells.extend([l.p99_ns, l.p999_ns, l.max_ns].map(figures::nanoseconds)),
+            None => cells.extend(["?"; 3].map(str::to_owned)),
         }
     }
     let counter = |name: &String| figures::counter(name, run.counters.get(name).copied().flatten());

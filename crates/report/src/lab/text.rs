@@ -131,7 +131,7 @@ impl Widths {
             widest(&|row| row.more.get(place).map_or("", String::as_str), head)
         });
         let mut widths = Self {
-            engine: widest(&|row| &row.engine, "engine").min(whole / 3),
+            engine: widest(&|row| &row.engine, "engine").min(whole * 2 / 5),
             value: widest(&|row| &row.value, "median"),
             spread: widest(&|row| &row.spread, "±"),
             ratio: widest(&|row| &row.ratio, figures::ratio_head(case)),

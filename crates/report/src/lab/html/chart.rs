@@ -56,7 +56,6 @@ pub(super) fn charts(case: &CaseRun, caches: &[fullbore_lab::record::Cache]) -> 
         Chart::Heat { x, y } => &[x, y],
     };
     let groups = groups(case, on_axes);
-    let has_one = groups.len() == 1;
     html! {
         @if matches!(case.chart, Chart::Lines { .. }) { (legend(case)) }
         @for (name, points) in groups {
@@ -78,7 +77,6 @@ pub(super) fn charts(case: &CaseRun, caches: &[fullbore_lab::record::Cache]) -> 
         p.caption {
             (upper(&figures::quantity(&case.quantity)))
             "; a thin line shows where a second run is expected, in 95 of 100 cases."
-            @if !has_one { " All charts of this case that share an axis can be compared by their marks." }
         }
     }
 }
