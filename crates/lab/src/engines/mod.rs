@@ -12,7 +12,7 @@
 //!                                        └─ Peers: two processes of this program  (pipe, transport, overlap)
 //!                                              └─ side() ─▶ role(Seat) ─▶ Report ─▶ Sample
 //! ```
-//! A program that runs engines must call [`side`] when its only argument is [`SIDE`]; [`stage`] offers the two sides of
+//! A program that runs engines must call [`side`] when its only argument is [`SIDE`]; [`stage()`] offers the two sides of
 //! `overlap` as stages of a shell pipeline.
 
 mod clock;

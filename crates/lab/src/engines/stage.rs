@@ -18,8 +18,8 @@ const JSON_SPECS: &[Spec] =
 
 /// Runs a stage between standard input and standard output, and returns what it has to say at the end.
 ///
-/// - `produce [burst=1M] [producer_work=4] [total=256M]` writes bursts to standard output and says nothing;
-/// - `consume [consumer_work=4] [call_work=0] [read=64K] [other_work=0] [non_blocking=true]` reads to the end and
+/// - `produce [burst=1M] [producer_work=16] [total=128M]` writes bursts to standard output and says nothing;
+/// - `consume [consumer_work=16] [call_work=0] [read=4K] [other_work=0] [non_blocking=true]` reads to the end and
 ///   says how many bytes there were and their digest;
 /// - `consume-json [read=4K]` splits JSON into tokens and says how many there were; it does not judge the text.
 ///
@@ -90,7 +90,7 @@ mod tests {
         let number = |name| parameters.number(name).unwrap();
         assert_eq!(
             (number("burst"), number("total"), number("producer_work")),
-            (65_536, 1 << 20, 4)
+            (65_536, 1 << 20, 16)
         );
     }
 
