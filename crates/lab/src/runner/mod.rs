@@ -123,6 +123,7 @@ pub fn run(
         began_ns,
         points,
         points_done: 0,
+        last_done_ns: began_ns,
         prepared: BTreeMap::new(),
         needs: BTreeMap::new(),
     };
@@ -148,6 +149,8 @@ struct Runner<'a> {
     began_ns: u64,
     points: usize,
     points_done: usize,
+    /// When the last of them was done.
+    last_done_ns: u64,
     /// Lines that made files, and how that went.
     prepared: BTreeMap<String, Result<(), String>>,
     /// What was asked of the machine, and what it lacks.
@@ -190,6 +193,7 @@ impl Runner<'_> {
             };
             done.push(point);
             self.points_done += 1;
+            self.last_done_ns = self.executor.now_ns();
         }
         let is_quick = self.plan.effort == Effort::Quick;
         (!done.is_empty()).then(|| CaseRun {
@@ -237,9 +241,11 @@ impl Runner<'_> {
     fn left_ns(&mut self, budget: &Budget) -> u64 {
         let left = self.points.saturating_sub(self.points_done) as u64;
         if self.points_done == 0 {
-            return budget.usual_point_ns().saturating_mul(left);
+            let passed_ns = self.executor.now_ns() - self.began_ns;
+            return budget.usual_point_ns().saturating_mul(left).saturating_sub(passed_ns);
         }
-        (self.executor.now_ns() - self.began_ns) / self.points_done as u64 * left
+        let whole_ns = (self.last_done_ns - self.began_ns) / self.points_done as u64 * left;
+        whole_ns.saturating_sub(self.executor.now_ns() - self.last_done_ns)
     }
 }
 

@@ -12,8 +12,8 @@ use fullbore_lab::{EngineError, Executor, Missing, Parameters, Program, Purpose,
 /// Runs lines such as `NAME 20ms`, `NAME 20ms 30ms` (in turn), `NAME 20ms answer=x`, `NAME fail` and `NAME absent`.
 #[derive(Debug, Default)]
 pub(crate) struct Mock {
-    now_ns: u64,
-    counts: BTreeMap<String, usize>,
+    pub(crate) now_ns: u64,
+    pub(crate) counts: BTreeMap<String, usize>,
     /// What ran, one word a trial: `A` when timed, `(A)` when checked.
     pub(crate) log: Vec<String>,
     /// Lines of setup that ran.

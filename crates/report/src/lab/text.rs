@@ -12,6 +12,9 @@ use crate::text::Style;
 use crate::text::wrap::wrap;
 use crate::visible;
 
+/// Columns of an engine's name below which it says nothing.
+const LEAST_ENGINE: usize = 8;
+
 /// Which rows of a comparison are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
@@ -138,6 +141,8 @@ impl Widths {
             more: more.collect(),
             whole,
         };
+        let numbers = 8 + widths.value + widths.spread + widths.ratio;
+        widths.engine = widths.engine.min(whole.saturating_sub(numbers)).max(LEAST_ENGINE);
         let fixed = 2 + widths.engine + 2 + widths.value + 2 + widths.spread + 2 + widths.ratio;
         // Columns that do not fit are in the reports.
         while fixed + widths.more.iter().map(|width| width + 2).sum::<usize>() > whole
