@@ -1,5 +1,6 @@
 //! A bar for each engine at each point; a dot where the values are too far apart for bars from zero.
 
+use fullbore_lab::Estimate;
 use fullbore_lab::record::{CaseRun, EngineRun, PointRun};
 use fullbore_lab::runner::point_text;
 use maud::{Markup, html};
@@ -28,8 +29,8 @@ enum Line<'a> {
 /// The drawing in both widths.
 pub(super) fn chart(case: &CaseRun, points: &[&PointRun]) -> Markup {
     let values = points.iter().flat_map(|point| measured(point)).filter_map(|run| run.value);
-    let all = values.flat_map(|value| [Some(value.middle), value.high].into_iter().flatten());
-    let Some(scale) = Scale::suiting(all) else {
+    let all: Vec<Estimate> = values.map(|value| Estimate { low: None, ..value }).collect();
+    let Some(scale) = Scale::suiting(Scale::worth_showing(&all).into_iter()) else {
         return html! {};
     };
     html! { (drawing(case, points, &scale, Width::Wide)) (drawing(case, points, &scale, Width::Narrow)) }

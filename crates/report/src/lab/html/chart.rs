@@ -50,18 +50,24 @@ pub(super) fn charts(case: &CaseRun, caches: &[fullbore_lab::record::Cache]) -> 
     if !case.is_measured() {
         return html! {};
     }
-    let on_axes: &[&str] = match &case.chart {
+    // A line needs two points.
+    let is_short = |x: &str| axis(case, x).is_none_or(|axis| axis.values.len() < 2);
+    let chart = match &case.chart {
+        Chart::Lines { x, .. } if is_short(x) => &Chart::Bars,
+        other => other,
+    };
+    let on_axes: &[&str] = match chart {
         Chart::Bars => &[],
         Chart::Lines { x, .. } => &[x],
         Chart::Heat { x, y } => &[x, y],
     };
     let groups = groups(case, on_axes);
     html! {
-        @if matches!(case.chart, Chart::Lines { .. }) { (legend(case)) }
+        @if matches!(chart, Chart::Lines { .. }) { (legend(case)) }
         @for (name, points) in groups {
             figure.chart {
                 @if !name.is_empty() { figcaption { (name) } }
-                @match &case.chart {
+                @match chart {
                     Chart::Bars => (bars::chart(case, &points)),
                     Chart::Lines { x, caches: marks } => {
                         @if let Some(axis) = axis(case, x) {

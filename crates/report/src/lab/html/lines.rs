@@ -59,8 +59,8 @@ fn drawing(
     width: Width,
 ) -> Markup {
     let values = points.iter().flat_map(|point| measured(point)).filter_map(|run| run.value);
-    let ends = values.flat_map(|v| [Some(v.middle), v.low, v.high].into_iter().flatten());
-    let Some(up) = Scale::logarithmic(ends) else {
+    let shown = Scale::worth_showing(&values.collect::<Vec<_>>());
+    let Some(up) = Scale::logarithmic(shown.into_iter()) else {
         return html! {};
     };
     let numbers: Option<Vec<f64>> = axis.values.iter().map(as_number).collect();

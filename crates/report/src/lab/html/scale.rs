@@ -1,5 +1,7 @@
 //! Axes: where a value lies, and which values get a mark.
 
+use fullbore_lab::Estimate;
+
 /// An axis over positive values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
@@ -11,12 +13,25 @@ pub(super) struct Scale {
 /// From this ratio of the largest to the smallest value on, a linear axis hides the small ones.
 const WIDE: f64 = 25.0;
 
+/// How far beyond the middles the end of an interval may stretch an axis.
+const ROOM: f64 = 1.4;
+
 impl Scale {
     /// A logarithmic axis that holds all values, with a little room at both ends; `None` without a positive value.
     pub(super) fn logarithmic(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = ends(values)?;
         let room = (high / low).powf(0.04).max(1.03);
         Some(Self { low: low / room, high: high * room, is_logarithmic: true })
+    }
+
+    /// The middles, and the ends of intervals as far as they do not drown the middles.
+    pub(super) fn worth_showing(estimates: &[Estimate]) -> Vec<f64> {
+        let Some((low, high)) = ends(estimates.iter().map(|estimate| estimate.middle)) else {
+            return Vec::new();
+        };
+        let all =
+            estimates.iter().flat_map(|e| [Some(e.middle), e.low, e.high].into_iter().flatten());
+        all.map(|value| value.clamp(low / ROOM, high * ROOM)).collect()
     }
 
     /// An axis from zero, or a logarithmic one when that would hide the small values.
@@ -58,6 +73,14 @@ impl Scale {
             if ticks.len() <= most && ticks.len() >= 2 {
                 return ticks;
             }
+        }
+        if self.high / self.low < 10.0 {
+            let ticks =
+                linear_ticks(self.high, most).into_iter().chain(linear_ticks(self.high, 2 * most));
+            let mut ticks: Vec<f64> = ticks.filter(|tick| self.holds(*tick)).collect();
+            ticks.sort_by(f64::total_cmp);
+            ticks.dedup();
+            return ticks;
         }
         let whole = self.decades(&[1.0], 1).len();
         self.decades(&[1.0], i32::try_from(whole.div_ceil(most.max(1))).unwrap_or(1).max(1))
@@ -104,6 +127,19 @@ mod tests {
         let wide = Scale::suiting([1.0, 1000.0].into_iter()).unwrap();
         assert!(wide.is_logarithmic());
         assert_eq!(wide.ticks(4), [1.0, 10.0, 100.0, 1000.0]);
+    }
+
+    #[test]
+    fn a_range_within_a_decade_has_marks_too() {
+        let scale = Scale::logarithmic([144.0, 235.0].into_iter()).unwrap();
+        assert!(scale.ticks(7).len() >= 3, "{:?}", scale.ticks(7));
+    }
+
+    #[test]
+    fn an_interval_without_bounds_does_not_drown_the_others() {
+        let wide = Estimate { middle: 2.0, low: Some(0.01), high: Some(900.0) };
+        let shown = Scale::worth_showing(&[wide, Estimate { middle: 1.0, low: None, high: None }]);
+        assert!(shown.iter().all(|value| (0.5..=3.0).contains(value)), "{shown:?}");
     }
 
     #[test]
