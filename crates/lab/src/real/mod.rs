@@ -132,7 +132,7 @@ impl Real {
 #[expect(clippy::cast_possible_truncation, reason = "whole nanoseconds, and a cast saturates")]
 fn seconds_in(text: &str) -> Option<u64> {
     let seconds = text.split_whitespace().rev().find_map(|word| word.parse::<f64>().ok())?;
-    (seconds > 0.0).then(|| (seconds * 1e9) as u64)
+    (seconds > 0.0).then_some((seconds * 1e9) as u64)
 }
 
 /// Output and messages go to files that nobody else sees: a full pipe could block the trial.

@@ -80,27 +80,8 @@ fn read_case(case: Spanned<CaseText>, needs_of_suite: &[Need]) -> Result<Case, M
     let chart = chart(&case, &sweep)?;
     let mut needs_of_case = needs_of_suite.to_vec();
     needs_of_case.extend(needs(&case.needs)?);
-    let mut names = points(&sweep, &fixed).into_iter().next().unwrap_or_default();
-    for known in ["dir", "fullbore"] {
-        names.0.insert(known.to_owned(), Parameter::Text(known.to_owned()));
-    }
-    names.0.insert("cpus".to_owned(), Parameter::Number(1));
-    let of_engines = case.engines.iter().flat_map(|engine| &engine.get_ref().needs);
-    for need in case.needs.iter().chain(of_engines) {
-        if let Some(line) = &need.get_ref().check {
-            check_placeholders(line, &names, need.span())?;
-        }
-    }
-    for text in case.setup.iter().chain(&case.expect) {
-        check_placeholders(text.get_ref(), &names, text.span())?;
-    }
-    let of_engines = case.engines.iter().map(Spanned::get_ref);
-    let of_engines = of_engines.flat_map(|engine| engine.bytes.iter().chain(&engine.operations));
-    for text in case.bytes.iter().chain(&case.operations).chain(of_engines) {
-        let filled =
-            expand(text.get_ref(), &names).map_err(|unknown| (text.span(), unknown.to_string()))?;
-        product(&filled).map_err(|wrong| (text.span(), wrong))?;
-    }
+    let names = names(&sweep, &fixed);
+    check_texts(&case, &names)?;
     if case.engines.is_empty() {
         return Err((span, "no [[case.engine]]: a case has at least one".to_owned()));
     }
@@ -135,6 +116,37 @@ fn read_case(case: Spanned<CaseText>, needs_of_suite: &[Need]) -> Result<Case, M
         baseline,
         engines,
     })
+}
+
+/// What a placeholder may stand for: the parameters of the first point, and what every run has.
+fn names(sweep: &[Axis], fixed: &Parameters) -> Parameters {
+    let mut names = points(sweep, fixed).into_iter().next().unwrap_or_default();
+    for known in ["dir", "fullbore"] {
+        names.0.insert(known.to_owned(), Parameter::Text(known.to_owned()));
+    }
+    names.0.insert("cpus".to_owned(), Parameter::Number(1));
+    names
+}
+
+/// Every placeholder outside of what engines run stands for something, and every product is one.
+fn check_texts(case: &CaseText, names: &Parameters) -> Result<(), Mistake> {
+    let of_engines = case.engines.iter().flat_map(|engine| &engine.get_ref().needs);
+    for need in case.needs.iter().chain(of_engines) {
+        if let Some(line) = &need.get_ref().check {
+            check_placeholders(line, names, need.span())?;
+        }
+    }
+    for text in case.setup.iter().chain(&case.expect) {
+        check_placeholders(text.get_ref(), names, text.span())?;
+    }
+    let of_engines = case.engines.iter().map(Spanned::get_ref);
+    let of_engines = of_engines.flat_map(|engine| engine.bytes.iter().chain(&engine.operations));
+    for text in case.bytes.iter().chain(&case.operations).chain(of_engines) {
+        let filled =
+            expand(text.get_ref(), names).map_err(|unknown| (text.span(), unknown.to_string()))?;
+        product(&filled).map_err(|wrong| (text.span(), wrong))?;
+    }
+    Ok(())
 }
 
 /// Names are words on the command line and keys of a record.

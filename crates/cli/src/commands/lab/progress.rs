@@ -16,11 +16,21 @@ use crate::messages::{complain, say};
 /// The line changes no more often than it can be read, and writing it takes no time from a trial.
 const LEAST_BETWEEN: Duration = Duration::from_millis(200);
 
+/// The line of progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// There is no terminal for it, or it is not wanted.
+    None,
+    /// It will be there.
+    Away,
+    /// It is there now.
+    Shown,
+}
+
 /// Shows and keeps what was found.
 pub(super) struct Shown<'a> {
     is_quiet: bool,
-    has_line: bool,
-    is_line_shown: bool,
+    line: Line,
     last: Option<Instant>,
     reports: &'a mut Reports,
     has_complained: bool,
@@ -28,29 +38,22 @@ pub(super) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     pub(super) fn new(is_quiet: bool, reports: &'a mut Reports) -> Self {
-        let has_line = !is_quiet && is_terminal();
-        Self {
-            is_quiet,
-            has_line,
-            is_line_shown: false,
-            last: None,
-            reports,
-            has_complained: false,
-        }
+        let line = if !is_quiet && is_terminal() { Line::Away } else { Line::None };
+        Self { is_quiet, line, last: None, reports, has_complained: false }
     }
 
     /// Takes the line away.
     pub(super) fn finish(&mut self) {
-        if self.is_line_shown {
+        if self.line == Line::Shown {
             say("\r\u{1b}[K");
-            self.is_line_shown = false;
+            self.line = Line::Away;
         }
     }
 }
 
 impl Onlooker for Shown<'_> {
     fn progress(&mut self, progress: &Progress<'_>) {
-        if !self.has_line || self.last.is_some_and(|last| last.elapsed() < LEAST_BETWEEN) {
+        if self.line == Line::None || self.last.is_some_and(|last| last.elapsed() < LEAST_BETWEEN) {
             return;
         }
         self.last = Some(Instant::now());
@@ -58,7 +61,7 @@ impl Onlooker for Shown<'_> {
             .map_or(80, |size| usize::from(size.columns));
         let line = text::progress(progress, columns.saturating_sub(1));
         say(&format!("\r{line}\u{1b}[K"));
-        self.is_line_shown = true;
+        self.line = Line::Shown;
     }
 
     fn case_done(&mut self, run: &LabRun) {
