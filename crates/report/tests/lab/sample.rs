@@ -149,6 +149,31 @@ fn latency() -> CaseRun {
     case
 }
 
+fn machine() -> Machine {
+    Machine {
+        host: Host {
+            kernel: "6.12.0".into(),
+            cpu: "An Example CPU".into(),
+            cpus: 2,
+            memory_bytes: 8 << 30,
+            page_bytes: 4096,
+            pipe_max_bytes: Some(1 << 20),
+            pipe_user_pages_soft: Some(16384),
+        },
+        tier: "avx2".into(),
+        pinned_cpus: vec![0, 1],
+        caches: vec![
+            Cache { name: "L1d".into(), size_bytes: 48 << 10 },
+            Cache { name: "L2".into(), size_bytes: 2 << 20 },
+        ],
+        huge_pages: Some("always [madvise] never".into()),
+        reserved_huge_pages: Some(0),
+        mitigations: [("meltdown".to_owned(), "Mitigation: PTI".to_owned())].into(),
+        frequency_governor: None,
+        is_virtual: Some(true),
+    }
+}
+
 /// The record.
 pub(crate) fn run() -> LabRun {
     let sizes = [4096, 65536, 1 << 20];
@@ -172,28 +197,7 @@ pub(crate) fn run() -> LabRun {
         elapsed_ns: 42_000_000_000,
         is_complete: true,
         effort: Effort::Quick,
-        machine: Machine {
-            host: Host {
-                kernel: "6.12.0".into(),
-                cpu: "An Example CPU".into(),
-                cpus: 2,
-                memory_bytes: 8 << 30,
-                page_bytes: 4096,
-                pipe_max_bytes: Some(1 << 20),
-                pipe_user_pages_soft: Some(16384),
-            },
-            tier: "avx2".into(),
-            pinned_cpus: vec![0, 1],
-            caches: vec![
-                Cache { name: "L1d".into(), size_bytes: 48 << 10 },
-                Cache { name: "L2".into(), size_bytes: 2 << 20 },
-            ],
-            huge_pages: Some("always [madvise] never".into()),
-            reserved_huge_pages: Some(0),
-            mitigations: [("meltdown".to_owned(), "Mitigation: PTI".to_owned())].into(),
-            frequency_governor: None,
-            is_virtual: Some(true),
-        },
+        machine: machine(),
         programs: [("dd".to_owned(), "dd (coreutils) 9.7".to_owned())].into(),
         suites: vec![SuiteRun {
             name: "pipe".into(),
