@@ -376,3 +376,14 @@ fn the_page_of_the_lab_opens_in_a_browser_wide_and_narrow() {
     let complaints: Vec<_> = ended.stderr.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(complaints.is_empty(), "{complaints:?}");
 }
+
+#[test]
+fn the_suite_in_the_guide_runs() {
+    let guide = include_str!("../../../docs/guide.md");
+    let suite = guide.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let place = place(suite);
+    let ended = lab(&place, &["--quick", "tiny.toml", "--report", "a.json"]);
+    assert_eq!(status_text(ended.status), "exit 0", "{}\n{}", ended.stderr, out(&ended));
+    let run = record(&place, "a.json");
+    assert!(run.engine_runs().all(|(.., engine)| engine.outcome == Outcome::Measured));
+}

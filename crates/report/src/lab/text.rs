@@ -267,7 +267,10 @@ pub fn progress(progress: &Progress<'_>, columns: usize) -> String {
     };
     let whole = progress.points.max(1);
     let percent = progress.points_done * 100 / whole;
-    let left = seconds(progress.left_ns.div_ceil(1_000_000_000) * 1_000_000_000);
+    let left = match progress.left_ns.div_ceil(1_000_000_000) {
+        left @ 0..100 => format!("{left} s"),
+        left => seconds(left * 1_000_000_000),
+    };
     let point =
         if progress.point.is_empty() { String::new() } else { format!(" {}", progress.point) };
     let line = format!(
