@@ -12,7 +12,7 @@ use crate::lab::figures;
 use crate::visible;
 
 /// From this strength on, text on a field is the colour of the page.
-const DARK: f64 = 0.55;
+const DARK: f64 = 0.7;
 
 /// One map an engine.
 pub(super) fn chart(case: &CaseRun, x: &Axis, y: &Axis, points: &[&PointRun]) -> Markup {
