@@ -10,7 +10,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 /// Half the width, as a logarithm, below which no interval is believed: caches, placement of memory and
-/// neighbours differ between two runs by more than they do within one. See docs/guide.md, "lab", for the check.
+/// neighbours differ between two runs by more than they do within one. A floor, not a measurement of the drift of a machine.
 pub const DRIFT_FLOOR: f64 = 0.02;
 
 /// Resamples of a bootstrap: its standard error is then known to about 4 %.
