@@ -15,6 +15,9 @@ use clap::Parser;
 use crate::args::{Arguments, Task};
 
 fn main() -> ExitCode {
+    if let Some(exit) = commands::lab::side() {
+        return exit.into();
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return messages::usage(&error).into(),
@@ -25,6 +28,9 @@ fn main() -> ExitCode {
         Task::Morse(task) => commands::morse::run(&task),
         Task::Utf8(task) => commands::utf8::run(&task),
         Task::Gen(options) => commands::generate::run(&options),
+        Task::Lab(options) => commands::lab::run(&options),
+        Task::LabEngine(options) => commands::lab::engine(&options),
+        Task::LabStage(options) => commands::lab::stage(&options),
         Task::Completions { shell } => commands::documents::completions(shell),
         Task::Man { directory } => commands::documents::man(directory.as_deref()),
     };

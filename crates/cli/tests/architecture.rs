@@ -31,6 +31,12 @@ const FENCES: &[&str] = &[
     "cli/examples/sequence.rs",     // the same, for the benchmark
     "cli/benches/claims/zero_copy.rs",
     "pipe/src/pidfd.rs", // rustix has no safe form of ioctl(PIDFD_GET_INFO)
+    "lab/src/engines/pages.rs", // memory lent to pipes
+    "lab/src/engines/pipe/lent.rs", // the unsafe way, to be compared
+    "lab/src/engines/memory/kernels*.rs",
+    "lab/src/engines/transport/shared.rs", // memory of two processes
+    "lab/src/engines/transport/mqueue.rs", // a queue from a descriptor
+    "lab/src/engines/transport/uring.rs",  // io_uring's submission
     "codec/src/kernel.rs",
     "codec/src/*avx*.rs",
 ];

@@ -26,6 +26,7 @@ mod buffer_signals;
 mod discovery;
 mod exit_status;
 mod help;
+mod lab;
 mod leaks;
 mod report;
 mod shares;

@@ -16,25 +16,26 @@ pub enum Error {
         /// What the JSON library said, with line and column.
         source: serde_json::Error,
     },
-    /// The text is JSON, but not the record of a run in a version this program knows.
+    /// The text is JSON, but not the record that was wanted, in a version this program knows.
     Schema {
         /// What its `schema` field says; `None` when it has none.
         found: Option<String>,
+        /// What it should say.
+        wanted: &'static str,
     },
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = fullbore_pipeline::record::SCHEMA;
         match self {
             Self::Write { source } => write!(f, "write the record as JSON: {source}"),
-            Self::Read { source } => write!(f, "read the record of a run: {source}"),
-            Self::Schema { found: Some(found) } => {
+            Self::Read { source } => write!(f, "read the record: {source}"),
+            Self::Schema { found: Some(found), wanted } => {
                 let found = crate::visible::line(found);
-                write!(f, "read the record of a run: its schema is '{found}', not '{known}'")
+                write!(f, "read the record: its schema is '{found}', not '{wanted}'")
             }
-            Self::Schema { found: None } => {
-                write!(f, "read the record of a run: it has no schema, expected '{known}'")
+            Self::Schema { found: None, wanted } => {
+                write!(f, "read the record: it has no schema, expected '{wanted}'")
             }
         }
     }

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use fullbore_pipeline::record::{RunRecord, SCHEMA};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
@@ -11,6 +12,11 @@ use crate::Error;
 /// # Errors
 /// [`Error::Write`] when the record cannot be expressed in JSON.
 pub fn to_string(record: &RunRecord) -> Result<String, Error> {
+    indented(record)
+}
+
+/// Any record as indented JSON with lists of numbers on one line.
+pub(crate) fn indented(record: &impl Serialize) -> Result<String, Error> {
     let indented =
         serde_json::to_string_pretty(record).map_err(|source| Error::Write { source })?;
     let mut text = join_number_lists(&indented);
@@ -32,6 +38,11 @@ pub fn to_writer(mut writer: impl Write, record: &RunRecord) -> Result<(), Error
 /// # Errors
 /// [`Error::Schema`] when the text is JSON of another schema; [`Error::Read`] when it is not JSON or lacks a field.
 pub fn from_str(text: &str) -> Result<RunRecord, Error> {
+    of_schema(text, SCHEMA)
+}
+
+/// Reads a record that must say it is of this schema.
+pub(crate) fn of_schema<T: DeserializeOwned>(text: &str, wanted: &'static str) -> Result<T, Error> {
     /// The one field every version of the record has.
     #[derive(Deserialize)]
     struct Named {
@@ -40,8 +51,8 @@ pub fn from_str(text: &str) -> Result<RunRecord, Error> {
     }
     let read = |source| Error::Read { source };
     let named: Named = serde_json::from_str(text).map_err(read)?;
-    if named.schema.as_deref() != Some(SCHEMA) {
-        return Err(Error::Schema { found: named.schema });
+    if named.schema.as_deref() != Some(wanted) {
+        return Err(Error::Schema { found: named.schema, wanted });
     }
     serde_json::from_str(text).map_err(read)
 }
@@ -99,9 +110,9 @@ mod tests {
         let error = from_str("{\"schema\": \"fullbore.lab/1\"}").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "read the record of a run: its schema is 'fullbore.lab/1', not 'fullbore.run/1'"
+            "read the record: its schema is 'fullbore.lab/1', not 'fullbore.run/1'"
         );
         assert!(matches!(from_str("no JSON"), Err(Error::Read { .. })));
-        assert!(matches!(from_str("{}"), Err(Error::Schema { found: None })));
+        assert!(matches!(from_str("{}"), Err(Error::Schema { found: None, .. })));
     }
 }

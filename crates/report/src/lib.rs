@@ -16,6 +16,7 @@ mod error;
 mod figures;
 pub mod html;
 pub mod json;
+pub mod lab;
 mod prominence;
 pub mod text;
 mod visible;

@@ -1,6 +1,7 @@
 //! `fullbore run`.
 
 use std::io::{IsTerminal, stderr};
+use std::os::fd::AsFd;
 
 use anyhow::Result;
 use fullbore_dash::terminal_size;
@@ -34,7 +35,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
         }
     };
     if !options.quiet {
-        say(&summary(&finished.record, style()));
+        say(&summary(&finished.record, style_of(&stderr())));
     }
     // The pipeline is done: a report that cannot be written must not change what it returned.
     let unwritten = reports.into_iter().filter_map(|report| report.write(&finished.record).err());
@@ -110,11 +111,12 @@ fn not_strict(record: &RunRecord) -> Failure {
     }
 }
 
-fn style() -> Style {
-    let columns = terminal_size(stderr()).map_or(80, |size| usize::from(size.columns));
+/// How text may look on this stream.
+pub(crate) fn style_of(stream: &(impl IsTerminal + AsFd)) -> Style {
+    let columns = terminal_size(stream).map_or(80, |size| usize::from(size.columns));
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    if stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb {
+    if stream.is_terminal() && !is_set("NO_COLOR") && !is_dumb {
         Style::colored(columns)
     } else {
         Style::plain(columns)

@@ -194,7 +194,7 @@ fn draw_outside(place: &Place, grid: &Grid) -> Markup {
 }
 
 /// A coordinate with one digit after the point, and none when that is zero.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }

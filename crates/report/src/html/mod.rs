@@ -2,7 +2,8 @@
 
 mod arrows;
 mod axis;
-mod drawing;
+pub(crate) mod document;
+pub(crate) mod drawing;
 mod layout;
 mod page;
 mod shares;

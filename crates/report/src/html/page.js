@@ -1,7 +1,8 @@
 // Comfort only: a line under the pointer with its values, and buttons that copy a command.
 (() => {
   "use strict";
-  const record = JSON.parse(document.getElementById("fullbore-run").textContent);
+  const run = document.getElementById("fullbore-run"); // only the page of a run has lines under a pointer
+  const record = run && JSON.parse(run.textContent);
   const timeline = record && record.timeline;
   const names = [["running", "running"], ["runnable", "waits for a CPU"], ["blocked_reading", "waits for input"],
     ["blocked_writing", "waits to write"], ["blocked_other", "waits for something else"]];

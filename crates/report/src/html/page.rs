@@ -2,60 +2,41 @@
 
 use fullbore_measure::seconds;
 use fullbore_pipeline::record::{Finding, RunRecord};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
+use super::document::Document;
 use super::{drawing, shares, steps, tables, timeline};
 use crate::advice::{self, Part};
 use crate::figures::{known_percent, utc};
 use crate::{visible, wording};
 
-/// Nothing may be loaded from anywhere, whatever a command line says.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
-
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
-
 /// The page for a record.
 pub(super) fn page(record: &RunRecord) -> Markup {
     let (record, factor) = steps::merged(record);
     let record = &record;
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                link rel="icon" href="data:,";
-                title { (title(record)) }
-                style { (PreEscaped(STYLE)) }
+    let body = html! {
+        (shares::patterns())
+        main {
+            (header(record))
+            (verdict(record))
+            (key_figures(record))
+            @if !record.stages.is_empty() {
+                section { h2 { "Pipeline" } (drawing::drawing(record)) }
             }
-            body {
-                (shares::patterns())
-                main {
-                    (header(record))
-                    (verdict(record))
-                    (key_figures(record))
-                    @if !record.stages.is_empty() {
-                        section { h2 { "Pipeline" } (drawing::drawing(record)) }
-                    }
-                    (timeline::shares_over_time(record))
-                    (timeline::rates_over_time(record))
-                    (findings(record))
-                    (tables::stages(record))
-                    (tables::pipes(record))
-                    (tables::tuning(record))
-                    (tables::incidents(record))
-                    (tables::gaps(record))
-                    (tables::host(record))
-                    (footer(record, factor))
-                }
-                script type="application/json" id="fullbore-run" { (PreEscaped(embedded(record))) }
-                script { (PreEscaped(SCRIPT)) }
-            }
+            (timeline::shares_over_time(record))
+            (timeline::rates_over_time(record))
+            (findings(record))
+            (tables::stages(record))
+            (tables::pipes(record))
+            (tables::tuning(record))
+            (tables::incidents(record))
+            (tables::gaps(record))
+            (tables::host(record))
+            (footer(record, factor))
         }
-    }
+    };
+    let document = Document { title: &title(record), style: "", id: "fullbore-run" };
+    document.around(&body, record)
 }
 
 fn title(record: &RunRecord) -> String {
@@ -254,34 +235,9 @@ fn footer(record: &RunRecord, factor: usize) -> Markup {
     }
 }
 
-/// The record as JSON that no text in it can end early: `<`, `>` and `&` are written as escapes.
-fn embedded(record: &RunRecord) -> String {
-    let json = serde_json::to_string(record).unwrap_or_else(|_| "null".to_owned());
-    let mut safe = String::with_capacity(json.len());
-    for character in json.chars() {
-        match character {
-            '<' => safe.push_str("\\u003c"),
-            '>' => safe.push_str("\\u003e"),
-            '&' => safe.push_str("\\u0026"),
-            '\u{2028}' => safe.push_str("\\u2028"),
-            '\u{2029}' => safe.push_str("\\u2029"),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_command_cannot_end_the_embedded_json() {
-        let record = RunRecord { command: "</script><!-- &".into(), ..RunRecord::default() };
-        let json = embedded(&record);
-        assert!(!json.contains(['<', '>', '&']));
-        assert_eq!(serde_json::from_str::<RunRecord>(&json).unwrap(), record);
-    }
 
     #[test]
     fn units_move_from_the_name_to_the_value() {

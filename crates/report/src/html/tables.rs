@@ -4,19 +4,10 @@ use fullbore_measure::{Bytes, seconds};
 use fullbore_pipeline::record::{Incident, RunRecord, StageRecord};
 use maud::{Markup, html};
 
+use super::document::wide_table;
 use crate::figures::{count, known_bytes, known_count, known_percent, known_rate, percent, rate};
 use crate::prominence::{has_failed, verdict_stage};
 use crate::{visible, wording};
-
-/// A section with a table that may be wider than a phone.
-fn wide_table(title: &str, content: &Markup) -> Markup {
-    html! {
-        section {
-            h2 { (title) }
-            div.scroll tabindex="0" role="region" aria-label=(title) { table { (content) } }
-        }
-    }
-}
 
 /// Every number of every stage.
 pub(super) fn stages(record: &RunRecord) -> Markup {

@@ -2,7 +2,7 @@
 
 mod findings;
 mod table;
-mod wrap;
+pub(crate) mod wrap;
 
 use fullbore_measure::{Bytes, seconds};
 use fullbore_pipeline::record::{Outcome, RunRecord};
@@ -43,11 +43,11 @@ impl Style {
         Self { width, color: true }
     }
 
-    fn columns(self) -> usize {
+    pub(crate) fn columns(self) -> usize {
         self.width.max(LEAST_WIDTH)
     }
 
-    fn paint(self, code: &str, text: &str) -> String {
+    pub(crate) fn paint(self, code: &str, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
         } else {
@@ -55,11 +55,11 @@ impl Style {
         }
     }
 
-    fn bold(self, text: &str) -> String {
+    pub(crate) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    fn dim(self, text: &str) -> String {
+    pub(crate) fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
 }

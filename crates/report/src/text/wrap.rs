@@ -11,7 +11,7 @@ const UNITS: [&str; 17] = [
 /// The text in lines of at most `columns`, the first behind `first`, the others behind `rest`.
 ///
 /// A word that is longer than a line is cut into pieces.
-pub(super) fn wrap(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
+pub(crate) fn wrap(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = first.to_owned();
     let mut has_words = false;

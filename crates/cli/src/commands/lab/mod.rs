@@ -1,0 +1,216 @@
+//! `fullbore lab`.
+
+mod progress;
+mod reports;
+mod select;
+
+use std::io::{ErrorKind, IsTerminal, Write, stdout};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, anyhow};
+use fullbore_lab::record::{Effort, LabRun};
+use fullbore_lab::runner::{Plan, run as run_plan};
+use fullbore_lab::{Job, Parameter, Parameters, Real, compare, engines, machine, versions};
+use fullbore_pipeline::die_of;
+use fullbore_report::lab::{markdown, text};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use signal_hook::consts::signal::{SIGINT, SIGTERM};
+
+use self::progress::Shown;
+use self::reports::{Reports, read};
+use crate::args::lab::{Cpus, LabEngineOptions, LabOptions, LabStageOptions, LabTask};
+use crate::commands::run::style_of;
+use crate::exit::Exit;
+use crate::messages::{Failure, complain};
+
+/// Runs suites, or lists, shows or compares.
+pub(crate) fn run(options: &LabOptions) -> Result<Exit> {
+    match &options.task {
+        None => measure(options),
+        Some(LabTask::List { suites }) => print(&select::listing(suites)?),
+        Some(LabTask::Show { file, markdown: true }) => print(&markdown::document(&read(file)?)),
+        Some(LabTask::Show { file, markdown: false }) => {
+            print(&text::whole(&read(file)?, style_of(&stdout())))
+        }
+        Some(LabTask::Compare { before, after, fail_below, all }) => {
+            compare_files(before, after, *fail_below, *all)
+        }
+    }
+}
+
+/// Runs one trial and writes what it found, for the process that asked for it.
+pub(crate) fn engine(options: &LabEngineOptions) -> Result<Exit> {
+    let job: Job = serde_json::from_str(&options.job).context("lab-engine: reading the job")?;
+    let found = engines::run(&job);
+    print(&serde_json::to_string(&found).context("lab-engine: writing the result")?)
+}
+
+/// Runs one of the two processes of a trial, when this program was started as one.
+pub(crate) fn side() -> Option<Exit> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next()? != engines::SIDE || words.next().is_some() {
+        return None;
+    }
+    Some(match engines::side() {
+        Ok(()) => Exit::Done,
+        Err(error) => {
+            complain(&format!("{}: {error}", engines::SIDE), "fullbore lab starts it");
+            Exit::NotDone
+        }
+    })
+}
+
+/// Runs one side of the experiments on overlap between standard input and standard output.
+pub(crate) fn stage(options: &LabStageOptions) -> Result<Exit> {
+    let said = engines::stage(&options.words).map_err(|error| anyhow!("lab-stage: {error}"))?;
+    print(&said)
+}
+
+fn measure(options: &LabOptions) -> Result<Exit> {
+    let suites = select::suites(&options.suites, options.ladder)?;
+    let mut reports = Reports::open(&options.report)?;
+    let folder = tempfile::Builder::new().prefix("fullbore-lab-").tempdir();
+    let folder = folder.context("lab: making a scratch folder")?;
+    let program = std::env::current_exe().context("lab: finding this program")?;
+    if let Some(cpus) = &options.pin {
+        pin(cpus)?;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let signal = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    for number in [SIGINT, SIGTERM] {
+        let mark = usize::try_from(number).unwrap_or_default();
+        signal_hook::flag::register_usize(number, Arc::clone(&signal), mark)?;
+        signal_hook::flag::register(number, Arc::clone(&stop))?;
+    }
+    let plan = Plan {
+        effort: effort(options),
+        places: places(&program, folder.path()),
+        command: command(options),
+        started_unix_ns: unix_ns(),
+        machine: machine(options.pin.as_ref().map_or(&[], |cpus| &cpus.0)),
+        fullbore_version: env!("CARGO_PKG_VERSION").to_owned(),
+        suites,
+    };
+    let programs = versions(plan.programs());
+    let mut real = Real::new(&program, folder.path(), Arc::clone(&stop));
+    let mut shown = Shown::new(options.quiet, &mut reports);
+    let record = run_plan(&plan, programs, &mut real, &mut shown, &stop);
+    shown.finish();
+    drop(folder);
+    let unwritten = reports.write(&record);
+    let exit = end(&record);
+    let caught = i32::try_from(signal.load(Ordering::Relaxed)).unwrap_or_default();
+    if caught != 0 {
+        complain("lab: ended early", "what was done is in the reports, marked as incomplete");
+        die_of(caught);
+    }
+    unwritten?;
+    Ok(exit)
+}
+
+fn effort(options: &LabOptions) -> Effort {
+    match options.runs {
+        Some(runs) => Effort::Runs(runs),
+        None if options.quick => Effort::Quick,
+        None => Effort::Usual,
+    }
+}
+
+/// The command that repeats a run, without suites and reports.
+fn command(options: &LabOptions) -> String {
+    let mut command = "fullbore lab".to_owned();
+    match effort(options) {
+        Effort::Quick => command.push_str(" --quick"),
+        Effort::Usual => {}
+        Effort::Runs(runs) => command.push_str(&format!(" --runs {runs}")),
+    }
+    if let Some(Cpus(cpus)) = &options.pin {
+        let cpus: Vec<_> = cpus.iter().map(u32::to_string).collect();
+        command.push_str(&format!(" --pin {}", cpus.join(",")));
+    }
+    command
+}
+
+fn places(program: &Path, folder: &Path) -> Parameters {
+    let text = |path: &Path| Parameter::Text(path.display().to_string());
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let places =
+        [("fullbore", text(program)), ("dir", text(folder)), ("cpus", Parameter::Number(cpus))];
+    Parameters(places.map(|(name, place)| (name.to_owned(), place)).into())
+}
+
+/// Binds this process, and so all it starts, to some CPUs.
+fn pin(cpus: &Cpus) -> Result<(), Failure> {
+    let mut set = CpuSet::new();
+    for cpu in &cpus.0 {
+        if let Ok(cpu) = usize::try_from(*cpu)
+            && cpu < CpuSet::MAX_CPU
+        {
+            set.set(cpu);
+        }
+    }
+    sched_setaffinity(None, &set).map_err(|errno| Failure {
+        message: format!("lab: --pin: {:?}: {}", cpus.0, crate::messages::plain(&errno.into())),
+        hint: "nproc says how many CPUs may be used; the first is 0".to_owned(),
+        exit: Exit::NotDone,
+    })
+}
+
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A wrong answer is an answer; a failure is none.
+fn end(record: &LabRun) -> Exit {
+    if record.has_wrong_answer() {
+        complain(
+            "lab: an engine gave a wrong answer; its times do not count",
+            "the table names it; other results stand",
+        );
+        return Exit::No;
+    }
+    if record.has_failure() {
+        complain("lab: an engine failed", "the table names it; other results stand");
+        return Exit::NotDone;
+    }
+    Exit::Done
+}
+
+fn compare_files(before: &Path, after: &Path, fail_below: f64, all: bool) -> Result<Exit> {
+    let comparison = compare::compare(&read(before)?, &read(after)?);
+    if comparison.rows.is_empty() {
+        return Err(Failure {
+            message: format!(
+                "lab compare: {}, {}: they have no measured engine in common",
+                before.display(),
+                after.display()
+            ),
+            hint: "compare two records of the same suites".to_owned(),
+            exit: Exit::NotDone,
+        }
+        .into());
+    }
+    let rows = if all { text::Rows::All } else { text::Rows::Told };
+    print(&text::comparison(&comparison, fail_below, rows, style_of(&stdout())))?;
+    let has_regression = comparison.regressions(fail_below).next().is_some();
+    Ok(if has_regression { Exit::No } else { Exit::Done })
+}
+
+/// A reader that has seen enough is no failure of a listing.
+fn print(text: &str) -> Result<Exit> {
+    match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow!("lab: writing standard output: {}", crate::messages::plain(&error)))
+        }
+        _ => Ok(Exit::Done),
+    }
+}
+
+/// Whether tables and progress share a terminal.
+fn is_terminal() -> bool {
+    std::io::stderr().is_terminal()
+}

@@ -1,0 +1,87 @@
+//! What is seen while the lab runs: a line on a terminal, a table after every case.
+
+use std::io::{Write, stdout};
+use std::time::{Duration, Instant};
+
+use fullbore_lab::record::LabRun;
+use fullbore_lab::runner::{Onlooker, Progress};
+use fullbore_measure::seconds;
+use fullbore_report::lab::text;
+
+use super::is_terminal;
+use super::reports::Reports;
+use crate::commands::run::style_of;
+use crate::messages::{complain, say};
+
+/// The line changes no more often than it can be read, and writing it takes no time from a trial.
+const LEAST_BETWEEN: Duration = Duration::from_millis(200);
+
+/// The line of progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// There is no terminal for it, or it is not wanted.
+    None,
+    /// It will be there.
+    Away,
+    /// It is there now.
+    Shown,
+}
+
+/// Shows and keeps what was found.
+pub(super) struct Shown<'a> {
+    is_quiet: bool,
+    line: Line,
+    last: Option<Instant>,
+    reports: &'a mut Reports,
+    has_complained: bool,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn new(is_quiet: bool, reports: &'a mut Reports) -> Self {
+        let line = if !is_quiet && is_terminal() { Line::Away } else { Line::None };
+        Self { is_quiet, line, last: None, reports, has_complained: false }
+    }
+
+    /// Takes the line away.
+    pub(super) fn finish(&mut self) {
+        if self.line == Line::Shown {
+            say("\r\u{1b}[K");
+            self.line = Line::Away;
+        }
+    }
+}
+
+impl Onlooker for Shown<'_> {
+    fn progress(&mut self, progress: &Progress<'_>) {
+        if self.line == Line::None || self.last.is_some_and(|last| last.elapsed() < LEAST_BETWEEN) {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let columns = fullbore_dash::terminal_size(std::io::stderr())
+            .map_or(80, |size| usize::from(size.columns));
+        let line = text::progress(progress, columns.saturating_sub(1));
+        say(&format!("\r{line}\u{1b}[K"));
+        self.line = Line::Shown;
+    }
+
+    fn case_done(&mut self, run: &LabRun) {
+        self.finish();
+        if !self.is_quiet
+            && let Some(case) = run.suites.last().and_then(|suite| suite.cases.last())
+        {
+            let suite = run.suites.last().map_or("", |suite| suite.name.as_str());
+            let table = text::case(suite, case, style_of(&stdout()));
+            // A reader that left has seen enough; the reports are written all the same.
+            let _ = stdout().write_all(table.as_bytes());
+        }
+        if let Err(failure) = self.reports.write(run)
+            && !self.has_complained
+        {
+            self.has_complained = true;
+            complain(
+                &failure.message,
+                &format!("measuring goes on; {} so far", seconds(run.elapsed_ns)),
+            );
+        }
+    }
+}

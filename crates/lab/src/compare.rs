@@ -1,0 +1,176 @@
+//! Two runs → what got faster, what got slower, and what cannot be told. A pure function of the records.
+
+use crate::record::{CaseRun, EngineRun, LabRun, PointRun};
+use crate::runner::point_text;
+use crate::statistics::{Estimate, Spread, difference, spread_of_ratios, spread_of_values};
+
+/// Two runs side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What both have.
+    pub rows: Vec<Row>,
+    /// What only one of them has, or could measure.
+    pub unmatched: Vec<String>,
+    /// What makes the two hard to compare.
+    pub warnings: Vec<String>,
+}
+
+/// One engine at one point, in both runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// `suite/case`
+    pub case: String,
+    /// The swept values, for people.
+    pub point: String,
+    /// Name of the engine.
+    pub engine: String,
+    /// What was compared.
+    pub basis: Basis,
+    /// How many times as fast it is in the second run; the interval holds for all rows at once.
+    pub change: Estimate,
+    /// What that means.
+    pub verdict: Verdict,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The ratio to the baseline: what changed on the machine changed both.
+    Ratio,
+    /// The value itself: the case has nothing to hold it against, so that a change of the machine shows too.
+    Value,
+}
+
+/// What a change means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The whole interval lies above 1.
+    Faster,
+    /// The whole interval lies below 1.
+    Slower,
+    /// The interval holds 1, or there is none.
+    CannotTell,
+}
+
+/// Where an engine stood in one run.
+struct Standing {
+    case: String,
+    point: String,
+    engine: String,
+    basis: Basis,
+    spread: Spread,
+}
+
+/// Compares the second run with the first.
+#[must_use]
+pub fn compare(first: &LabRun, second: &LabRun) -> Comparison {
+    let (before, after) = (standings(first), standings(second));
+    let pairs: Vec<(&Standing, &Standing)> = before
+        .iter()
+        .filter_map(|old| Some((old, after.iter().find(|new| is_same(old, new))?)))
+        .collect();
+    let rows = pairs.iter().map(|(old, new)| row(old, new, pairs.len())).collect();
+    let only = |these: &[Standing], others: &[Standing], run: &str| -> Vec<String> {
+        let alone = these.iter().filter(|this| !others.iter().any(|other| is_same(this, other)));
+        alone.map(|s| format!("{} {} {}: only in {run}", s.case, s.point, s.engine)).collect()
+    };
+    let mut unmatched = only(&before, &after, "the first");
+    unmatched.extend(only(&after, &before, "the second"));
+    Comparison { rows, unmatched, warnings: warnings(first, second) }
+}
+
+impl Comparison {
+    /// Rows that are slower, and by more than to `limit` times the speed.
+    pub fn regressions(&self, limit: f64) -> impl Iterator<Item = &Row> {
+        let is_regression =
+            move |row: &&Row| row.verdict == Verdict::Slower && row.change.middle < limit;
+        self.rows.iter().filter(is_regression)
+    }
+}
+
+fn is_same(one: &Standing, other: &Standing) -> bool {
+    (&one.case, &one.point, &one.engine, one.basis)
+        == (&other.case, &other.point, &other.engine, other.basis)
+}
+
+fn row(old: &Standing, new: &Standing, comparisons: usize) -> Row {
+    let change = difference(old.spread, new.spread, comparisons);
+    let verdict = match (change.low, change.high) {
+        (Some(low), _) if low > 1.0 => Verdict::Faster,
+        (_, Some(high)) if high < 1.0 => Verdict::Slower,
+        _ => Verdict::CannotTell,
+    };
+    Row {
+        case: old.case.clone(),
+        point: old.point.clone(),
+        engine: old.engine.clone(),
+        basis: old.basis,
+        change,
+        verdict,
+    }
+}
+
+/// Every engine that can be held against something: the baseline only where it is alone.
+fn standings(run: &LabRun) -> Vec<Standing> {
+    let standing = |(suite, case, point, engine): (
+        &crate::record::SuiteRun,
+        &CaseRun,
+        &PointRun,
+        &EngineRun,
+    )| {
+        let baseline = point.engine(&case.baseline).filter(|run| !run.values.is_empty());
+        let is_baseline = engine.engine == case.baseline;
+        let is_alone = point.engines.iter().filter(|run| !run.values.is_empty()).count() == 1;
+        let (basis, spread) = match baseline {
+            Some(baseline) if !is_baseline => {
+                (Basis::Ratio, speed(case, spread_of_ratios(&engine.values, &baseline.values)?))
+            }
+            _ if is_alone || baseline.is_none() => {
+                (Basis::Value, speed(case, spread_of_values(&engine.values)?))
+            }
+            _ => return None,
+        };
+        Some(Standing {
+            case: format!("{}/{}", suite.name, case.name),
+            point: point_text(&case.sweep, &point.parameters),
+            engine: engine.engine.clone(),
+            basis,
+            spread,
+        })
+    };
+    run.engine_runs().filter_map(standing).collect()
+}
+
+/// More is faster, or less is.
+fn speed(case: &CaseRun, spread: Spread) -> Spread {
+    if case.quantity.more_is_better() {
+        spread
+    } else {
+        Spread { middle: -spread.middle, ..spread }
+    }
+}
+
+fn warnings(first: &LabRun, second: &LabRun) -> Vec<String> {
+    let (a, b) = (&first.machine, &second.machine);
+    let mut warnings = Vec::new();
+    let mut differ = |what: &str, one: &str, other: &str| {
+        if one != other {
+            warnings.push(format!("{what} differs: {one}, then {other}"));
+        }
+    };
+    differ("the CPU", &a.host.cpu, &b.host.cpu);
+    differ("the number of CPUs", &a.host.cpus.to_string(), &b.host.cpus.to_string());
+    differ("the kernel", &a.host.kernel, &b.host.kernel);
+    differ("the tier", &a.tier, &b.tier);
+    differ("--pin", &format!("{:?}", a.pinned_cpus), &format!("{:?}", b.pinned_cpus));
+    let differing = |name: &&String| {
+        second.programs.get(*name).is_some_and(|version| Some(version) != first.programs.get(*name))
+    };
+    for name in first.programs.keys().filter(differing) {
+        warnings.push(format!("the version of {name} differs"));
+    }
+    if !first.is_complete || !second.is_complete {
+        warnings.push("one of the runs was ended early".to_owned());
+    }
+    warnings
+}

@@ -1,0 +1,179 @@
+//! One process group from start to end: its time, its CPU time, and who was in it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use wait4::Wait4;
+
+use super::output::{last_line, text_of};
+use super::peaks::Peaks;
+use crate::Side;
+
+/// How often it is looked whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How often the memory of processes is looked at while an answer is checked.
+const PEAK_LOOK: Duration = Duration::from_millis(5);
+
+/// What to watch while waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Watch {
+    /// Only the end.
+    End,
+    /// The memory of every process too: that costs time.
+    Peaks,
+}
+
+/// How a process group ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    status: ExitStatus,
+    was_given_up: Option<Duration>,
+    /// From before its start to its end.
+    pub(super) elapsed_ns: u64,
+    /// CPU time of the first process and of all it waited for.
+    pub(super) cpu_ns: u64,
+    peaks: Peaks,
+}
+
+impl Ended {
+    pub(super) fn is_success(&self) -> bool {
+        self.status.success() && self.was_given_up.is_none()
+    }
+
+    /// Why it is no success, with the last thing it said.
+    pub(super) fn story(&self, last_words: &str) -> String {
+        let story = match (self.was_given_up, self.status.code(), self.status.signal()) {
+            (Some(limit), ..) => format!("given up after {} s", limit.as_secs()),
+            (None, Some(0), _) => "it gave no result".to_owned(),
+            (None, Some(code), _) => format!("exit status {code}"),
+            (None, None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
+        };
+        if last_words.is_empty() { story } else { format!("{story}: {last_words}") }
+    }
+
+    /// The processes that were seen; all of them as one when they were not looked at.
+    pub(super) fn sides(self) -> Vec<Side> {
+        let mut sides = self.peaks.sides();
+        if sides.is_empty() {
+            let side =
+                Side { name: "all".to_owned(), cpu_ns: self.cpu_ns, peak_memory_bytes: None };
+            sides.push(side);
+        }
+        sides
+    }
+}
+
+/// Starts the command, which must be in a process group of its own, and waits for its end.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub(super) fn wait(
+    command: &mut Command,
+    limit: Duration,
+    stop: &AtomicBool,
+    watch: Watch,
+) -> io::Result<Ended> {
+    let began = Instant::now();
+    let mut child = command.spawn()?;
+    let mut peaks = Peaks::default();
+    let given_up = until_end(&child, began, limit, stop, watch, &mut peaks);
+    let elapsed = began.elapsed();
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // Whatever it left behind would disturb the next trial. The group lives as long as its first process is
+        // not waited for, so that the number is still its own.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let used = child.wait4()?;
+    let cpu = used.rusage.utime + used.rusage.stime;
+    Ok(Ended {
+        status: used.status,
+        was_given_up: given_up?.then_some(limit),
+        elapsed_ns: nanoseconds(elapsed),
+        cpu_ns: nanoseconds(cpu),
+        peaks,
+    })
+}
+
+/// Waits for the end of the first process; whether it was given up.
+fn until_end(
+    child: &Child,
+    began: Instant,
+    limit: Duration,
+    stop: &AtomicBool,
+    watch: Watch,
+    peaks: &mut Peaks,
+) -> io::Result<bool> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("no process number"))?;
+    let end = pidfd_open(pid, PidfdFlags::empty())?;
+    let look = if watch == Watch::Peaks { PEAK_LOOK } else { LOOK };
+    let pause = Timespec::try_from(look).map_err(io::Error::other)?;
+    loop {
+        let mut fds = [PollFd::from_borrowed_fd(end.as_fd(), PollFlags::IN)];
+        match poll(&mut fds, Some(&pause)) {
+            Ok(ready) if ready > 0 => return Ok(false),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        if stop.load(Ordering::Relaxed) || began.elapsed() > limit {
+            return Ok(true);
+        }
+        if watch == Watch::Peaks {
+            peaks.look(pid.as_raw_nonzero().get());
+        }
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The words of an error without Rust's "(os error 2)".
+pub(super) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// Whether a program can be found.
+pub(super) fn is_installed(name: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let is_program = |path: &Path| {
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return is_program(Path::new(name));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| is_program(&folder.join(name)))
+}
+
+/// The first line that each program says about its version; programs that are not there are left out.
+pub fn versions(names: impl IntoIterator<Item = String>) -> BTreeMap<String, String> {
+    let installed = names.into_iter().filter(|name| is_installed(name));
+    installed
+        .map(|name| (name.clone(), version(&name).unwrap_or_else(|| "unknown".to_owned())))
+        .collect()
+}
+
+fn version(name: &str) -> Option<String> {
+    use std::os::unix::process::CommandExt;
+    let (out, errors) = (tempfile::tempfile().ok()?, tempfile::tempfile().ok()?);
+    let mut command = Command::new(name);
+    command.arg("--version").stdin(Stdio::null()).process_group(0);
+    command.stdout(out.try_clone().ok()?).stderr(errors.try_clone().ok()?);
+    let ended =
+        wait(&mut command, Duration::from_secs(5), &AtomicBool::new(false), Watch::End).ok()?;
+    let said = text_of(&out);
+    let first = said.lines().find(|line| !line.trim().is_empty()).map(str::to_owned);
+    let first = first.unwrap_or_else(|| last_line(&errors));
+    (ended.is_success() && !first.is_empty()).then(|| first.trim().chars().take(100).collect())
+}

@@ -1,0 +1,287 @@
+//! One point of a sweep: check every engine's answer, then run them in turn, A B C A B C …, until enough is known.
+
+use super::budget::{Budget, Limit};
+use super::summary::{self, Taken};
+use super::{Progress, Runner, point_text};
+use crate::executor::{Program, Purpose, Trial};
+use crate::record::{Effort, EngineRun, Outcome, PointRun, Stopped};
+use crate::suite::{Answer, Case, Engine, Run, expand};
+use crate::{EngineError, Job, Parameters, Sample, engines};
+
+/// An engine at this point, and what is known about it so far.
+pub(super) struct Entrant<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) trial: Option<Trial>,
+    pub(super) taken: Taken,
+    /// `None` as long as it may go on.
+    pub(super) out: Option<Outcome>,
+}
+
+/// Measures all engines at one point; `None` when it was stopped before that was done.
+pub(super) fn measure(
+    runner: &mut Runner<'_>,
+    case: &Case,
+    name: &str,
+    parameters: &Parameters,
+    budget: &mut Budget,
+) -> Option<PointRun> {
+    if runner.is_stopped() {
+        return None;
+    }
+    let swept = swept(case, parameters);
+    let now_ns = runner.executor.now_ns();
+    let Some(limit) = budget.next(now_ns) else {
+        let engines = case.engines.iter().map(|engine| without(engine, Outcome::NoTime));
+        let engines = engines.collect();
+        return Some(PointRun { parameters: swept, rounds: 0, stopped: Stopped::Budget, engines });
+    };
+    let mut all = parameters.clone();
+    all.0.extend(runner.plan.places.0.clone());
+    let mut entrants = enter(case, &all, budget.trial_limit_ns());
+    let text = point_text(&case.sweep, parameters);
+    let seen = Seen { name, point: &text, budget };
+    available(runner, &all, &mut entrants);
+    prepare(runner, case, &all, &mut entrants);
+    check(runner, case, &all, &mut entrants, &seen)?;
+    let (rounds, stopped) = rounds(runner, case, &mut entrants, limit, &seen)?;
+    let engines = summary::engines(case, entrants);
+    Some(PointRun { parameters: swept, rounds, stopped, engines })
+}
+
+/// What an onlooker is told at each trial.
+struct Seen<'a> {
+    name: &'a str,
+    point: &'a str,
+    budget: &'a Budget,
+}
+
+/// Only what is swept: the rest is the same at all points.
+fn swept(case: &Case, parameters: &Parameters) -> Parameters {
+    let is_swept = |name: &String| case.sweep.iter().any(|axis| axis.name == *name);
+    let kept = parameters.0.iter().filter(|(name, _)| is_swept(name));
+    Parameters(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+fn without(engine: &Engine, outcome: Outcome) -> EngineRun {
+    summary::not_measured(&engine.name, outcome)
+}
+
+fn enter<'a>(case: &'a Case, parameters: &Parameters, limit_ns: u64) -> Vec<Entrant<'a>> {
+    let enter = |engine: &'a Engine| {
+        let trial = trial(case, engine, parameters, limit_ns);
+        let (trial, out) = match trial {
+            Ok(trial) => (Some(trial), None),
+            Err(why) => (None, Some(Outcome::Failed { why })),
+        };
+        Entrant { engine, trial, taken: Taken::default(), out }
+    };
+    case.engines.iter().map(enter).collect()
+}
+
+fn trial(
+    case: &Case,
+    engine: &Engine,
+    parameters: &Parameters,
+    limit_ns: u64,
+) -> Result<Trial, String> {
+    let fill = |text: &String| expand(text, parameters).map_err(|unknown| unknown.to_string());
+    let amount =
+        |text: Option<&String>| text.map(|text| crate::suite::product(&fill(text)?)).transpose();
+    let program = match &engine.run {
+        Run::Builtin { engine, parameters: own } => {
+            let own =
+                crate::suite::filled(own, parameters).map_err(|unknown| unknown.to_string())?;
+            let told = match engines::find(engine) {
+                Ok(known) => known.told(parameters, &own),
+                Err(_) => own, // it says itself that there is no such engine
+            };
+            Program::Builtin(Job { engine: engine.clone(), parameters: told })
+        }
+        Run::Words(words) => Program::Words(words.iter().map(fill).collect::<Result<_, _>>()?),
+        Run::Line(line) => Program::Line(fill(line)?),
+    };
+    Ok(Trial {
+        program,
+        purpose: Purpose::Check(case.answer_from),
+        sink: case.sink,
+        time_from: case.time_from,
+        bytes: amount(engine.bytes.as_ref().or(case.bytes.as_ref()))?,
+        operations: amount(engine.operations.as_ref().or(case.operations.as_ref()))?,
+        limit_ns,
+    })
+}
+
+fn available(runner: &mut Runner<'_>, parameters: &Parameters, entrants: &mut [Entrant<'_>]) {
+    let is_quick = runner.plan.effort == Effort::Quick;
+    for entrant in entrants.iter_mut().filter(|entrant| entrant.out.is_none()) {
+        if let (true, Some(why)) = (is_quick, &entrant.engine.not_quick) {
+            let (what, remedy) = (why.clone(), "run it without --quick".to_owned());
+            entrant.out = Some(Outcome::NotAvailable { what, remedy });
+        } else if let Some(missing) = runner.missing(&entrant.engine.needs, parameters) {
+            entrant.out =
+                Some(Outcome::NotAvailable { what: missing.what, remedy: missing.remedy });
+        }
+    }
+}
+
+/// Makes the files of the point; without them nobody can run.
+fn prepare(
+    runner: &mut Runner<'_>,
+    case: &Case,
+    parameters: &Parameters,
+    entrants: &mut [Entrant<'_>],
+) {
+    if entrants.iter().all(|entrant| entrant.out.is_some()) {
+        return;
+    }
+    let done = case.setup.iter().try_for_each(|line| {
+        let line = expand(line, parameters).map_err(|unknown| unknown.to_string())?;
+        runner.prepare(line)
+    });
+    if let Err(why) = done {
+        for entrant in entrants.iter_mut().filter(|entrant| entrant.out.is_none()) {
+            entrant.out = Some(Outcome::Failed { why: format!("setup: {why}") });
+        }
+    }
+}
+
+/// Runs each engine once without counting its time; engines with a wrong answer are out.
+fn check(
+    runner: &mut Runner<'_>,
+    case: &Case,
+    parameters: &Parameters,
+    entrants: &mut [Entrant<'_>],
+    seen: &Seen<'_>,
+) -> Option<()> {
+    let mut expected = match &case.answer {
+        Answer::Literal(text) => Some(expand(text, parameters).unwrap_or_else(|_| text.clone())),
+        Answer::Same | Answer::Unchecked => None,
+    };
+    // The baseline's answer is what the others are held against.
+    let is_baseline = |entrant: &Entrant<'_>| entrant.engine.name == case.baseline;
+    let mut order: Vec<usize> = (0..entrants.len()).collect();
+    order.sort_by_key(|place| !is_baseline(&entrants[*place]));
+    for place in order {
+        let entrant = &mut entrants[place];
+        let Some(sample) = run(runner, entrant, Purpose::Check(case.answer_from), 0, seen)? else {
+            continue;
+        };
+        if case.answer == Answer::Unchecked || entrant.engine.is_unchecked {
+            entrant.taken.check = Some(sample);
+            continue;
+        }
+        match &sample.answer {
+            None => {
+                entrant.out = Some(Outcome::Failed { why: "it gave no answer to check".to_owned() })
+            }
+            Some(found) => {
+                let expected = expected.get_or_insert_with(|| found.clone());
+                judge(entrant, found, expected);
+            }
+        }
+        entrant.taken.check = Some(sample);
+    }
+    for entrant in entrants.iter_mut() {
+        entrant.taken.expected.clone_from(&expected);
+    }
+    Some(())
+}
+
+fn judge(entrant: &mut Entrant<'_>, found: &str, expected: &str) {
+    if found != expected {
+        entrant.out =
+            Some(Outcome::WrongAnswer { expected: expected.to_owned(), found: found.to_owned() });
+    }
+}
+
+/// Runs one trial of an engine that is not out. The outer `None`: it was stopped; the inner: the engine is out.
+fn run(
+    runner: &mut Runner<'_>,
+    entrant: &mut Entrant<'_>,
+    purpose: Purpose,
+    round: u32,
+    seen: &Seen<'_>,
+) -> Option<Option<Sample>> {
+    if runner.is_stopped() {
+        return None;
+    }
+    let (None, Some(trial)) = (&entrant.out, &entrant.trial) else {
+        return Some(None);
+    };
+    let left_ns = runner.left_ns(seen.budget);
+    runner.onlooker.progress(&Progress {
+        case: seen.name,
+        engine: &entrant.engine.label,
+        point: seen.point,
+        round,
+        points_done: runner.points_done,
+        points: runner.points,
+        elapsed_ns: runner.executor.now_ns() - runner.began_ns,
+        left_ns,
+    });
+    let result = runner.executor.run(&Trial { purpose, ..trial.clone() });
+    if runner.is_stopped() {
+        return None; // what it found may be the work of the signal
+    }
+    Some(match result {
+        Ok(sample) => Some(sample),
+        Err(EngineError::Unavailable { what, remedy }) => {
+            entrant.out = Some(Outcome::NotAvailable { what, remedy });
+            None
+        }
+        Err(EngineError::Failed(why)) => {
+            entrant.out = Some(Outcome::Failed { why });
+            None
+        }
+    })
+}
+
+/// Rounds until the limit says stop; `None` when it was stopped from outside before there was one.
+fn rounds(
+    runner: &mut Runner<'_>,
+    case: &Case,
+    entrants: &mut [Entrant<'_>],
+    mut limit: Limit,
+    seen: &Seen<'_>,
+) -> Option<(u32, Stopped)> {
+    let mut rounds = 0;
+    loop {
+        if entrants.iter().all(|entrant| entrant.out.is_some()) {
+            return Some((rounds, Stopped::Nothing));
+        }
+        let began_ns = runner.executor.now_ns();
+        for entrant in entrants.iter_mut() {
+            let Some(sample) = run(runner, entrant, Purpose::Time, rounds + 1, seen)? else {
+                continue;
+            };
+            take(case, entrant, sample);
+        }
+        rounds += 1;
+        let now_ns = runner.executor.now_ns();
+        let estimates = || summary::estimates(case, entrants);
+        if let Some(stopped) = limit.stops(rounds, now_ns, now_ns - began_ns, estimates) {
+            return Some((rounds, stopped));
+        }
+    }
+}
+
+/// Counts a trial, unless its answer is wrong.
+fn take(case: &Case, entrant: &mut Entrant<'_>, sample: Sample) {
+    // Programs answer only when they are checked.
+    if !entrant.engine.is_unchecked
+        && let (Some(found), Some(expected)) = (&sample.answer, entrant.taken.expected.clone())
+    {
+        let found = found.clone();
+        judge(entrant, &found, &expected);
+    }
+    if entrant.out.is_some() {
+        return;
+    }
+    match summary::value(&case.quantity, &sample) {
+        Some(value) => entrant.taken.add(value, sample),
+        None => {
+            let why = format!("a trial did not tell {}", summary::wanted(&case.quantity));
+            entrant.out = Some(Outcome::Failed { why });
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Samples of an engine at a point → what the record says about it.
+
+use std::collections::BTreeMap;
+
+use fullbore_measure::{Summary, median};
+
+use super::point::Entrant;
+use crate::record::{EngineRun, Outcome};
+use crate::statistics::{self, Estimate};
+use crate::suite::{Case, Quantity};
+use crate::{Latency, Sample};
+
+/// What was taken from an engine so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Taken {
+    /// The trial that was checked and not timed.
+    pub(super) check: Option<Sample>,
+    /// The right answer, when there is one.
+    pub(super) expected: Option<String>,
+    /// One a round, in the unit of the case.
+    values: Vec<f64>,
+    samples: Vec<Sample>,
+}
+
+impl Taken {
+    pub(super) fn add(&mut self, value: f64, sample: Sample) {
+        self.values.push(value);
+        self.samples.push(sample);
+    }
+}
+
+/// The number of a trial that a case is about.
+pub(super) fn value(quantity: &Quantity, sample: &Sample) -> Option<f64> {
+    let elapsed_ns = sample.elapsed_ns.max(1) as f64;
+    let per_second = |count: u64| count as f64 / elapsed_ns * 1e9;
+    let value = match quantity {
+        Quantity::BytesPerSecond => per_second(sample.bytes?),
+        Quantity::OperationsPerSecond => per_second(sample.operations?),
+        Quantity::LatencyNs => sample.latency.as_ref()?.p50_ns as f64,
+        Quantity::Seconds => elapsed_ns / 1e9,
+        Quantity::NsPerOperation => elapsed_ns / sample.operations? as f64,
+        Quantity::Counter(name) => (*sample.counters.get(name)?)? as f64,
+    };
+    // Logarithms are taken of it: a counter at zero counts as the least there is.
+    let value = if matches!(quantity, Quantity::Counter(_)) { value.max(0.01) } else { value };
+    (value.is_finite() && value > 0.0).then_some(value)
+}
+
+/// What [`value`] looked for.
+pub(super) fn wanted(quantity: &Quantity) -> String {
+    match quantity {
+        Quantity::BytesPerSecond => "how many bytes it moved".to_owned(),
+        Quantity::OperationsPerSecond | Quantity::NsPerOperation => {
+            "how many operations it did".to_owned()
+        }
+        Quantity::LatencyNs => "a latency".to_owned(),
+        Quantity::Seconds => "its time".to_owned(),
+        Quantity::Counter(name) => format!("the counter {name}"),
+    }
+}
+
+/// Where the engines that are left stand: their ratios, or the value itself when there is nothing to compare with.
+pub(super) fn estimates(case: &Case, entrants: &[Entrant<'_>]) -> Vec<Estimate> {
+    let is_left = |entrant: &&Entrant<'_>| entrant.out.is_none();
+    let baseline = entrants.iter().filter(is_left).find(|e| e.engine.name == case.baseline);
+    let others = entrants.iter().filter(is_left).filter(|e| e.engine.name != case.baseline);
+    match baseline {
+        Some(baseline) if entrants.iter().filter(is_left).count() > 1 => others
+            .filter_map(|entrant| speed(case, &entrant.taken.values, &baseline.taken.values))
+            .collect(),
+        _ => entrants
+            .iter()
+            .filter(is_left)
+            .filter_map(|entrant| statistics::of_values(&entrant.taken.values))
+            .collect(),
+    }
+}
+
+/// How many times as fast as the baseline.
+fn speed(case: &Case, values: &[f64], baseline: &[f64]) -> Option<Estimate> {
+    if case.more_is_better() {
+        statistics::of_ratios(values, baseline)
+    } else {
+        statistics::of_ratios(baseline, values)
+    }
+}
+
+/// The engines as the record has them.
+pub(super) fn engines(case: &Case, entrants: Vec<Entrant<'_>>) -> Vec<EngineRun> {
+    let baseline = entrants.iter().find(|e| e.engine.name == case.baseline && e.out.is_none());
+    let baseline = baseline.map(|entrant| entrant.taken.values.clone());
+    let engine = |entrant: Entrant<'_>| {
+        let name = &entrant.engine.name;
+        match entrant.out {
+            Some(outcome) => {
+                let answer = entrant.taken.check.and_then(|sample| sample.answer);
+                EngineRun { answer, ..not_measured(name, outcome) }
+            }
+            None => EngineRun {
+                remark: entrant.engine.is_unchecked.then(|| remark(&entrant.taken)).flatten(),
+                ..measured(case, name, &entrant.taken, baseline.as_deref())
+            },
+        }
+    };
+    entrants.into_iter().map(engine).collect()
+}
+
+/// What an answer that is not judged was, when it was not the right one.
+fn remark(taken: &Taken) -> Option<String> {
+    let expected = taken.expected.as_ref()?;
+    let answers = taken
+        .check
+        .iter()
+        .chain(&taken.samples)
+        .filter_map(|s| s.answer.as_ref())
+        .filter(|answer| !answer.is_empty());
+    let wrong: Vec<&String> = answers.filter(|answer| *answer != expected).collect();
+    let first = wrong.first()?;
+    Some(format!(
+        "answered '{first}', not '{expected}', in {} of {} trials",
+        wrong.len(),
+        taken.samples.len() + 1
+    ))
+}
+
+/// An engine without numbers.
+pub(super) fn not_measured(engine: &str, outcome: Outcome) -> EngineRun {
+    EngineRun {
+        engine: engine.to_owned(),
+        outcome,
+        values: Vec::new(),
+        value: None,
+        mad: None,
+        speed: None,
+        answer: None,
+        remark: None,
+        cpu_ns: None,
+        elapsed_ns: None,
+        sides: Vec::new(),
+        latency: None,
+        counters: BTreeMap::new(),
+        outliers: 0,
+        drift_percent: None,
+    }
+}
+
+fn measured(case: &Case, name: &str, taken: &Taken, baseline: Option<&[f64]>) -> EngineRun {
+    let is_baseline = name == case.baseline;
+    let check = taken.check.as_ref();
+    let last = taken.samples.last();
+    let cpu = |sample: &Sample| sample.sides.iter().map(|side| side.cpu_ns).sum::<u64>() as f64;
+    // Peaks are looked at while an answer is checked: looking takes time.
+    let has_peaks = |sample: &&Sample| sample.sides.iter().any(|s| s.peak_memory_bytes.is_some());
+    let shown = last.filter(has_peaks).or(check.filter(has_peaks)).or(last);
+    let of_all = |number: &dyn Fn(&Sample) -> f64| {
+        median(&taken.samples.iter().map(number).collect::<Vec<_>>()).map(whole)
+    };
+    EngineRun {
+        value: statistics::of_values(&taken.values),
+        mad: Summary::of(&taken.values).map(|summary| summary.mad),
+        speed: baseline.filter(|_| !is_baseline).and_then(|b| speed(case, &taken.values, b)),
+        answer: check.and_then(|sample| sample.answer.clone()),
+        cpu_ns: of_all(&cpu).filter(|cpu_ns| *cpu_ns > 0),
+        elapsed_ns: of_all(&|sample| sample.elapsed_ns as f64),
+        sides: shown.map_or_else(Vec::new, |sample| sample.sides.clone()),
+        latency: together(&taken.samples),
+        counters: counters(&taken.samples),
+        outliers: u32::try_from(statistics::outliers(&taken.values)).unwrap_or(u32::MAX),
+        drift_percent: statistics::drift_percent(&taken.values),
+        values: taken.values.clone(),
+        ..not_measured(name, Outcome::Measured)
+    }
+}
+
+/// Medians of the percentiles, the longest of all, and all buckets added up.
+fn together(samples: &[Sample]) -> Option<Latency> {
+    let latencies: Vec<&Latency> = samples.iter().filter_map(|s| s.latency.as_ref()).collect();
+    let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
+    for (bound, count) in latencies.iter().flat_map(|latency| &latency.buckets) {
+        *buckets.entry(*bound).or_default() += count;
+    }
+    let middle = |number: fn(&Latency) -> u64| {
+        median(&latencies.iter().map(|latency| number(latency) as f64).collect::<Vec<_>>())
+            .map(whole)
+    };
+    Some(Latency {
+        count: latencies.iter().map(|latency| latency.count).sum(),
+        p50_ns: middle(|latency| latency.p50_ns)?,
+        p99_ns: middle(|latency| latency.p99_ns)?,
+        p999_ns: middle(|latency| latency.p999_ns)?,
+        max_ns: latencies.iter().map(|latency| latency.max_ns).max()?,
+        buckets: buckets.into_iter().collect(),
+    })
+}
+
+fn counters(samples: &[Sample]) -> BTreeMap<String, Option<f64>> {
+    let names = samples.iter().flat_map(|sample| sample.counters.keys());
+    let known = |name: &String| -> Vec<f64> {
+        let values = samples.iter().filter_map(|sample| sample.counters.get(name).copied()?);
+        values.map(|value| value as f64).collect()
+    };
+    names.map(|name| (name.clone(), median(&known(name)))).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "nanoseconds are whole, and a cast saturates")]
+fn whole(value: f64) -> u64 {
+    value.max(0.0) as u64
+}

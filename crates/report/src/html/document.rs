@@ -1,0 +1,91 @@
+//! What every page has around its body: a policy that loads nothing, the style, the record itself, the script.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde::Serialize;
+
+/// Nothing may be loaded from anywhere, whatever a command line says.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// A page that needs nothing else.
+pub(crate) struct Document<'a> {
+    /// What its tab says.
+    pub(crate) title: &'a str,
+    /// Style besides that of all pages.
+    pub(crate) style: &'static str,
+    /// Id of the element that holds the record as JSON.
+    pub(crate) id: &'static str,
+}
+
+impl Document<'_> {
+    /// The whole page.
+    pub(crate) fn around(&self, body: &Markup, record: &impl Serialize) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    link rel="icon" href="data:,";
+                    title { (self.title) }
+                    style { (PreEscaped(STYLE)) (PreEscaped(self.style)) }
+                }
+                body {
+                    (body)
+                    script type="application/json" id=(self.id) { (PreEscaped(embedded(record))) }
+                    script { (PreEscaped(SCRIPT)) }
+                }
+            }
+        }
+    }
+}
+
+/// A section with a table that may be wider than a phone.
+pub(crate) fn wide_table(title: &str, content: &Markup) -> Markup {
+    html! {
+        section {
+            h2 { (title) }
+            (scrolled(title, content))
+        }
+    }
+}
+
+/// A table that may be wider than a phone.
+pub(crate) fn scrolled(title: &str, content: &Markup) -> Markup {
+    html! { div.scroll tabindex="0" role="region" aria-label=(title) { table { (content) } } }
+}
+
+/// The record as JSON that no text in it can end early: `<`, `>` and `&` are written as escapes.
+fn embedded(record: &impl Serialize) -> String {
+    let json = serde_json::to_string(record).unwrap_or_else(|_| "null".to_owned());
+    let mut safe = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' => safe.push_str("\\u003c"),
+            '>' => safe.push_str("\\u003e"),
+            '&' => safe.push_str("\\u0026"),
+            '\u{2028}' => safe.push_str("\\u2028"),
+            '\u{2029}' => safe.push_str("\\u2029"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullbore_pipeline::record::RunRecord;
+
+    #[test]
+    fn a_command_cannot_end_the_embedded_json() {
+        let record = RunRecord { command: "</script><!-- &".into(), ..RunRecord::default() };
+        let json = embedded(&record);
+        assert!(!json.contains(['<', '>', '&']));
+        assert_eq!(serde_json::from_str::<RunRecord>(&json).unwrap(), record);
+    }
+}

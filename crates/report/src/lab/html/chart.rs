@@ -1,0 +1,157 @@
+//! What all charts share: which one suits a case, the legend, and the two widths each is drawn in.
+
+use fullbore_lab::record::{CaseRun, EngineRun, PointRun};
+use fullbore_lab::runner::point_text;
+use fullbore_lab::suite::{Axis, Chart};
+use maud::{Markup, html};
+
+use super::{bars, heat, lines};
+use crate::lab::figures;
+use crate::visible;
+
+/// Different looks of engines; more than these repeat.
+pub(super) const LOOKS: usize = 10;
+
+/// Width of a drawing on a desk and on a phone, in units of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// 960 units.
+    Wide,
+    /// 358 units: what a phone of 390 pixels has left.
+    Narrow,
+}
+
+impl Width {
+    pub(super) fn units(self) -> f64 {
+        match self {
+            Self::Wide => 960.0,
+            Self::Narrow => 358.0,
+        }
+    }
+
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Wide => "wide",
+            Self::Narrow => "narrow",
+        }
+    }
+
+    /// Marks that fit on a horizontal axis.
+    pub(super) fn ticks(self) -> usize {
+        match self {
+            Self::Wide => 9,
+            Self::Narrow => 4,
+        }
+    }
+}
+
+/// All charts of a case: one for each combination of values that has no axis of its own.
+pub(super) fn charts(case: &CaseRun, caches: &[fullbore_lab::record::Cache]) -> Markup {
+    if !case.is_measured() {
+        return html! {};
+    }
+    // A line needs two points.
+    let is_short = |x: &str| axis(case, x).is_none_or(|axis| axis.values.len() < 2);
+    let chart = match &case.chart {
+        Chart::Lines { x, .. } if is_short(x) => &Chart::Bars,
+        other => other,
+    };
+    let on_axes: &[&str] = match chart {
+        Chart::Bars => &[],
+        Chart::Lines { x, .. } => &[x],
+        Chart::Heat { x, y } => &[x, y],
+    };
+    let groups = groups(case, on_axes);
+    html! {
+        @if matches!(chart, Chart::Lines { .. }) { (legend(case)) }
+        @for (name, points) in groups {
+            figure.chart {
+                @if !name.is_empty() { figcaption { (name) } }
+                @match chart {
+                    Chart::Bars => (bars::chart(case, &points)),
+                    Chart::Lines { x, caches: marks } => {
+                        @if let Some(axis) = axis(case, x) {
+                            (lines::chart(case, axis, &points, if *marks { caches } else { &[] }))
+                        }
+                    },
+                    Chart::Heat { x, y } => {
+                        @if let (Some(x), Some(y)) = (axis(case, x), axis(case, y)) { (heat::chart(case, x, y, &points)) }
+                    },
+                }
+            }
+        }
+        p.caption {
+            (upper(&figures::quantity(&case.quantity)))
+            "; a thin line shows where a second run is expected, in 95 of 100 cases."
+        }
+    }
+}
+
+fn upper(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn axis<'a>(case: &'a CaseRun, name: &str) -> Option<&'a Axis> {
+    case.sweep.iter().find(|axis| axis.name == name)
+}
+
+/// Points that belong into one drawing, with what they share.
+fn groups<'a>(case: &'a CaseRun, on_axes: &[&str]) -> Vec<(String, Vec<&'a PointRun>)> {
+    // Bars of all points share a drawing: each point is a group of bars in it.
+    let is_bars = on_axes.is_empty();
+    let rest: Vec<Axis> = case
+        .sweep
+        .iter()
+        .filter(|axis| !is_bars && !on_axes.contains(&axis.name.as_str()))
+        .cloned()
+        .collect();
+    let mut groups: Vec<(String, Vec<&PointRun>)> = Vec::new();
+    for point in &case.points {
+        let name = visible::line(&point_text(&rest, &point.parameters));
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, points)) => points.push(point),
+            None => groups.push((name, vec![point])),
+        }
+    }
+    groups
+}
+
+/// The look of an engine in a case.
+pub(super) fn look(case: &CaseRun, engine: &str) -> usize {
+    case.engines.iter().position(|note| note.name == engine).unwrap_or(0) % LOOKS
+}
+
+/// Measured engines of a point.
+pub(super) fn measured(point: &PointRun) -> impl Iterator<Item = &EngineRun> {
+    point.engines.iter().filter(|run| run.value.is_some())
+}
+
+/// What is written beside an engine.
+pub(super) fn label(case: &CaseRun, engine: &str) -> String {
+    case.engine(engine).map_or_else(|| visible::line(engine), |note| visible::line(&note.label))
+}
+
+/// Every engine that has a line.
+fn legend(case: &CaseRun) -> Markup {
+    let has_line = |name: &str| {
+        let runs = case.points.iter().filter_map(|point| point.engine(name));
+        runs.into_iter().any(|run| run.value.is_some())
+    };
+    html! {
+        ul.legend {
+            @for note in case.engines.iter().filter(|note| has_line(&note.name)) {
+                @let look = look(case, &note.name);
+                li {
+                    svg width="26" height="12" aria-hidden="true" {
+                        path class={ "line k" (look) } d="M0 6H26" {}
+                        (lines::sign(look, 13.0, 6.0))
+                    }
+                    (visible::line(&note.label))
+                    @if note.name == case.baseline { span.soft { " (baseline)" } }
+                    @if !note.marks.is_empty() { span.mark-word { " " (visible::line(&note.marks.join(", "))) } }
+                }
+            }
+        }
+    }
+}

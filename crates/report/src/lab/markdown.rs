@@ -1,0 +1,98 @@
+//! Tables in Markdown, each with the command that repeats it: ready for a page of documentation.
+
+use fullbore_lab::record::{CaseRun, LabRun};
+use fullbore_lab::runner::point_text;
+use fullbore_measure::{Bytes, seconds};
+
+use super::figures;
+use super::rows;
+use crate::figures::utc;
+use crate::visible;
+
+/// The whole record.
+#[must_use]
+pub fn document(run: &LabRun) -> String {
+    let host = &run.machine.host;
+    let mut text = String::from("# fullbore lab\n\n");
+    text.push_str(&format!(
+        "{}, {} CPUs, {} of memory, Linux {}; kernels: {}; fullbore {}; {}, {}.\n",
+        escaped(&host.cpu),
+        host.cpus,
+        Bytes(host.memory_bytes),
+        escaped(&host.kernel),
+        escaped(&run.machine.tier),
+        escaped(&run.fullbore_version),
+        utc(run.started_unix_ns),
+        seconds(run.elapsed_ns)
+    ));
+    text.push_str(&format!(
+        "\n{}.{}\n",
+        rows::sentence(run),
+        if run.is_complete { "" } else { " Ended early." }
+    ));
+    text.push_str("\n± and the ranges in brackets are where a second run on the same machine is expected, in 95 of 100 cases.\n");
+    for suite in &run.suites {
+        text.push_str(&format!("\n## {}\n\n{}\n", escaped(&suite.name), escaped(&suite.about)));
+        for shown in &suite.cases {
+            text.push_str(&case(shown));
+        }
+    }
+    text
+}
+
+fn case(case: &CaseRun) -> String {
+    let mut text = format!("\n### {}\n", escaped(&case.title));
+    if !case.about.is_empty() {
+        text.push_str(&format!("\n{}\n", escaped(&case.about)));
+    }
+    text.push_str(&format!("\n```\n{}\n```\n\n", visible::line(&case.command)));
+    let has_points = !case.sweep.is_empty();
+    let has_published = case.engines.iter().any(|engine| engine.published.is_some());
+    let mut heads: Vec<String> = if has_points { vec!["at".to_owned()] } else { Vec::new() };
+    heads.extend(["engine", "median", "±", figures::ratio_head(case)].map(str::to_owned));
+    heads.extend(rows::more_heads(case));
+    heads.extend(["CPUs busy", "peak memory"].map(str::to_owned));
+    if has_published {
+        heads.push("published".to_owned());
+    }
+    heads.push("notes".to_owned());
+    line(&heads, &mut text);
+    line(&vec!["---".to_owned(); heads.len()], &mut text);
+    for point in &case.points {
+        let at = point_text(&case.sweep, &point.parameters);
+        for row in rows::rows(case, point) {
+            let mut cells: Vec<String> = if has_points { vec![at.clone()] } else { Vec::new() };
+            let is_measured = row.trouble.is_empty();
+            let dash = |cell: String| if is_measured { cell } else { "–".to_owned() };
+            cells.push(row.engine);
+            cells.extend([row.value, row.spread, row.ratio].map(dash));
+            let more = rows::more_heads(case).len();
+            cells.extend(
+                (0..more).map(|place| dash(row.more.get(place).cloned().unwrap_or_default())),
+            );
+            cells.extend([row.cpu, row.memory].map(dash));
+            if has_published {
+                cells.push(row.published);
+            }
+            cells.push(if is_measured { row.notes } else { row.trouble });
+            line(&cells, &mut text);
+        }
+    }
+    text
+}
+
+fn line(cells: &[String], text: &mut String) {
+    let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+    text.push_str(&format!("| {} |\n", cells.join(" | ")));
+}
+
+/// Nothing in a text may end a cell or become markup.
+fn escaped(text: &str) -> String {
+    visible::line(text)
+        .replace('\\', "\\\\")
+        .replace('|', "\\|")
+        .replace('<', "&lt;")
+        .replace('`', "\\`")
+        .replace('*', "\\*")
+        .replace('_', "\\_")
+}
