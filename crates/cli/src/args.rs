@@ -1,6 +1,7 @@
 //! What the user typed, and nothing more: no look at the system here.
 
 pub(crate) mod buffer;
+pub(crate) mod gost;
 pub(crate) mod stages;
 
 use std::ffi::OsString;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
 
 use self::buffer::BufferOptions;
+use self::gost::GostTask;
 use self::stages::{GenOptions, MorseTask, Utf8Task};
 
 /// Unix pipelines at the speed the machine allows, with every second accounted for.
@@ -36,6 +38,8 @@ pub(crate) enum Task {
     #[command(subcommand)]
     Utf8(Utf8Task),
     Gen(GenOptions),
+    #[command(subcommand)]
+    Gost(GostTask),
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  fullbore completions bash > ~/.local/share/bash-completion/completions/fullbore"

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Task::Morse(task) => commands::morse::run(&task),
         Task::Utf8(task) => commands::utf8::run(&task),
         Task::Gen(options) => commands::generate::run(&options),
+        Task::Gost(task) => commands::gost::run(&task),
         Task::Completions { shell } => commands::documents::completions(shell),
         Task::Man { directory } => commands::documents::man(directory.as_deref()),
     };

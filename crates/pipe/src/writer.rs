@@ -175,6 +175,36 @@ impl<F: AsFd> PipeWriter<F> {
         }
     }
 
+    /// Writes bytes that are elsewhere: copies them where pages are lent, and hands large ones to write(2) as they are
+    /// where everything is copied. They may wait for a [`flush_all`](Self::flush_all).
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn put(&mut self, mut bytes: &[u8]) -> Result<(), OutputError> {
+        while !bytes.is_empty() {
+            let is_copied = matches!(self.memory, Memory::Copied(_));
+            let count = if is_copied && bytes.len() >= self.chunk() && !self.may_rise_now() {
+                self.flush_all()?;
+                let count = write_some(&self.out, bytes).map_err(|e| self.error(e))?;
+                self.written += count as u64;
+                count
+            } else {
+                let room = self.room(1)?;
+                let count = room.len().min(bytes.len());
+                room[..count].copy_from_slice(&bytes[..count]);
+                self.commit(count)?;
+                count
+            };
+            bytes = &bytes[count..];
+        }
+        Ok(())
+    }
+
+    /// Whether the next full block ends the time of write(2).
+    fn may_rise_now(&self) -> bool {
+        self.may_rise && self.written >= RISE_BYTES
+    }
+
     fn chunk(&self) -> usize {
         match &self.memory {
             Memory::Copied(block) => block.len(),
@@ -277,7 +307,7 @@ impl<F: AsFd> PipeWriter<F> {
     /// The memory is through: makes it safe to write to again.
     fn begin_again(&mut self) -> Result<(), OutputError> {
         debug_assert!(self.cursor.pending().is_empty());
-        if self.may_rise && self.written >= RISE_BYTES {
+        if self.may_rise_now() {
             self.rise();
             return Ok(());
         }
