@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod block;
 mod capacity;
 mod error;
 mod fill;
@@ -24,6 +25,7 @@ mod relay;
 pub mod transfer;
 mod writer;
 
+pub use block::Block;
 pub use capacity::{Limits, Refused, capacity, grow, set_capacity};
 pub use error::Error;
 pub use fill::fill;

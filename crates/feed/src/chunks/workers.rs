@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use fullbore_pipe::PipeWriter;
+use fullbore_pipe::{Block, PipeWriter};
 
 use super::source::Source;
 use super::{Chunk, Chunked};
@@ -50,26 +50,23 @@ impl<T: Chunked, F: AsFd + Send + 'static> Line<T, F> {
         buffer_bytes: usize,
     ) -> Result<Moved, FeedError<T::Error>> {
         let line = Arc::new(self);
-        let mut buffer = vec![0; buffer_bytes];
-        let goes_on = line.step(&mut buffer);
-        if goes_on && workers > 1 && line.start(workers, &buffer).is_ok() {
-            drop(buffer);
-            line.wait();
-        } else {
-            while line.step(&mut buffer) {}
+        if line.step(&mut vec![0; buffer_bytes]) {
+            if workers > 1 && line.start(workers, buffer_bytes).is_ok() {
+                line.wait();
+            } else {
+                line.work(buffer_bytes);
+            }
         }
         line.finish()
     }
 
     /// Starts the workers; as many as Linux allows will do.
-    fn start(self: &Arc<Self>, workers: usize, buffer: &[u8]) -> std::io::Result<()> {
-        let buffer_bytes = buffer.len();
+    fn start(self: &Arc<Self>, workers: usize, buffer_bytes: usize) -> std::io::Result<()> {
         for number in 0..workers {
             let line = Arc::clone(self);
             let work = move || {
                 let alarm = Alarm(line);
-                let mut buffer = vec![0; buffer_bytes];
-                while alarm.0.step(&mut buffer) {}
+                alarm.0.work(buffer_bytes);
             };
             match thread::Builder::new().name("chunks".to_owned()).spawn(work) {
                 Err(error) if number == 0 => return Err(error),
@@ -78,6 +75,12 @@ impl<T: Chunked, F: AsFd + Send + 'static> Line<T, F> {
             }
         }
         Ok(())
+    }
+
+    /// One chunk after the other.
+    fn work(&self, buffer_bytes: usize) {
+        let mut block = Block::new(buffer_bytes);
+        while self.step(block.bytes()) {}
     }
 
     /// Reads the next chunk, changes it, and writes it when its turn comes; whether there is more to do.
