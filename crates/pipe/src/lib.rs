@@ -12,7 +12,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod block;
 mod capacity;
 mod error;
 mod fill;
@@ -25,7 +24,6 @@ mod relay;
 pub mod transfer;
 mod writer;
 
-pub use block::Block;
 pub use capacity::{Limits, Refused, capacity, grow, set_capacity};
 pub use error::Error;
 pub use fill::fill;
@@ -37,4 +35,4 @@ pub use inherited::{
 };
 pub use pidfd::Pidfd;
 pub use relay::{OwnPipe, Reservoir, Widened, pipe_budget, widen};
-pub use writer::{Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};
+pub use writer::{Block, Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};

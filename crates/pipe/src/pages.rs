@@ -53,16 +53,6 @@ impl Pages {
         Ok(Self { base, len })
     }
 
-    /// Children of this process do not get this memory: it is never copy-on-write, and cannot be lent safely.
-    ///
-    /// Source: madvise(2) MADV_DONTFORK.
-    pub(crate) fn keep_from_children(&self) -> io::Result<()> {
-        // SAFETY: the range is this mapping; the advice changes no contents, and the only children are those of
-        // `share`, which use no memory, and programs, which get none.
-        unsafe { madvise(self.base.as_ptr().cast(), self.len, Advice::LinuxDontFork) }?;
-        Ok(())
-    }
-
     /// Bytes mapped.
     pub(crate) fn len(&self) -> usize {
         self.len

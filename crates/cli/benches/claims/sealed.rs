@@ -52,7 +52,7 @@ fn in_a_pipeline(place: &Sandbox, line: &str, file: &Path) -> f64 {
 /// `seal` and `open` from a file in the page cache into a reader that splices to /dev/null.
 pub(crate) fn rates(effort: Effort) -> Vec<Row> {
     let place = Sandbox::new();
-    let bytes: u64 = effort.pick(256 << 20, 512 << 20);
+    let bytes: u64 = effort.pick(512 << 20, 1 << 30);
     let file = |name: &str| place.path(name);
     fs::write(file("key"), KEY).unwrap();
     let make = |line: &str| {

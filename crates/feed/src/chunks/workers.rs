@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use fullbore_pipe::{Block, PipeWriter};
+use fullbore_pipe::{Block, OutputError, PipeWriter};
 
 use super::source::Source;
 use super::{Chunk, Chunked};
@@ -50,7 +50,10 @@ impl<T: Chunked, F: AsFd + Send + 'static> Line<T, F> {
         buffer_bytes: usize,
     ) -> Result<Moved, FeedError<T::Error>> {
         let line = Arc::new(self);
-        if line.step(&mut vec![0; buffer_bytes]) {
+        // On small pages: they are taken as they are touched.
+        let mut first = Memory::First(vec![0; buffer_bytes]);
+        if line.step(&mut first) {
+            drop(first);
             if workers > 1 && line.start(workers, buffer_bytes).is_ok() {
                 line.wait();
             } else {
@@ -79,12 +82,13 @@ impl<T: Chunked, F: AsFd + Send + 'static> Line<T, F> {
 
     /// One chunk after the other.
     fn work(&self, buffer_bytes: usize) {
-        let mut block = Block::new(buffer_bytes);
-        while self.step(block.bytes()) {}
+        let mut memory = Memory::Block(Some(Block::new(buffer_bytes)));
+        while self.step(&mut memory) {}
     }
 
     /// Reads the next chunk, changes it, and writes it when its turn comes; whether there is more to do.
-    fn step(&self, buffer: &mut [u8]) -> bool {
+    fn step(&self, memory: &mut Memory) -> bool {
+        let buffer = memory.bytes();
         let (index, read) = {
             let mut source = held(&self.source);
             (source.next_index(), source.next(buffer))
@@ -94,7 +98,7 @@ impl<T: Chunked, F: AsFd + Send + 'static> Line<T, F> {
             Ok(Some(chunk)) => (self.process(chunk, buffer), chunk.is_last),
             Err(error) => (Err(error.into()), true),
         };
-        self.write(index, made.map(|bytes| &buffer[..bytes]), is_last)
+        self.write(index, made, memory, is_last)
     }
 
     fn process(&self, chunk: Chunk, buffer: &mut [u8]) -> Made<T> {
@@ -102,7 +106,7 @@ impl<T: Chunked, F: AsFd + Send + 'static> Line<T, F> {
     }
 
     /// Whether there is more to do.
-    fn write(&self, index: u64, made: Result<&[u8], FeedError<T::Error>>, is_last: bool) -> bool {
+    fn write(&self, index: u64, made: Made<T>, memory: &mut Memory, is_last: bool) -> bool {
         let mut sink = held(&self.sink);
         while sink.next != index && sink.end.is_none() {
             sink = self.turn.wait(sink).unwrap_or_else(PoisonError::into_inner);
@@ -110,7 +114,7 @@ impl<T: Chunked, F: AsFd + Send + 'static> Line<T, F> {
         if sink.end.is_some() {
             return false;
         }
-        let written = self.put(&mut sink, index, made, is_last);
+        let written = self.put(&mut sink, index, made, memory, is_last);
         sink.next += 1;
         if is_last || written.is_err() {
             sink.end = Some(End::Done(written));
@@ -123,12 +127,13 @@ impl<T: Chunked, F: AsFd + Send + 'static> Line<T, F> {
         &self,
         sink: &mut Sink<T, F>,
         index: u64,
-        made: Result<&[u8], FeedError<T::Error>>,
+        made: Made<T>,
+        memory: &mut Memory,
         is_last: bool,
     ) -> Result<(), FeedError<T::Error>> {
         match made {
             Ok(bytes) => {
-                sink.writer.put(bytes)?;
+                memory.write(bytes, &mut sink.writer)?;
                 if is_last || self.is_idle(index) {
                     sink.writer.flush_all()?;
                 }
@@ -165,6 +170,39 @@ impl<T: Chunked, F: AsFd + Send + 'static> Line<T, F> {
                 result.map(|()| Moved { read: held(&self.source).bytes_read(), written })
             }
             Some(End::Panic) | None => panic!("a worker panicked"),
+        }
+    }
+}
+
+/// Where a chunk is worked on.
+enum Memory {
+    /// The first one, which may be small and the last.
+    First(Vec<u8>),
+    /// One that the writer may keep, and give another for; `None` after it failed.
+    Block(Option<Block>),
+}
+
+impl Memory {
+    fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Self::First(bytes) => bytes,
+            Self::Block(block) => block.as_mut().map_or(&mut [], Block::bytes),
+        }
+    }
+
+    fn write<F: AsFd>(
+        &mut self,
+        bytes: usize,
+        writer: &mut PipeWriter<F>,
+    ) -> Result<(), OutputError> {
+        match self {
+            Self::First(memory) => writer.put(&memory[..bytes]),
+            Self::Block(place) => {
+                if let Some(block) = place.take() {
+                    *place = Some(writer.exchange(block, bytes)?);
+                }
+                Ok(())
+            }
         }
     }
 }

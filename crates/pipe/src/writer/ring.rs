@@ -71,7 +71,7 @@ impl Ring {
 /// Finds out from page faults whether someone holds the pages for long: then each huge page is split and copied in
 /// 512 faults instead of being taken over in one, and new pages are cheaper.
 #[derive(Debug)]
-struct Held {
+pub(super) struct Held {
     faults_before: u64,
     /// Rounds that still begin with new pages.
     remaps_left: u32,
@@ -86,15 +86,15 @@ const REMAPS_MAX: u32 = 64;
 const OTHER_FAULTS: u64 = 64;
 
 impl Held {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { faults_before: minor_faults(), remaps_left: 0, remaps_next: 1 }
     }
 
-    fn start_round(&mut self) {
+    pub(super) fn start_round(&mut self) {
         self.faults_before = minor_faults();
     }
 
-    fn wants_new_pages(&mut self, len: usize) -> bool {
+    pub(super) fn wants_new_pages(&mut self, len: usize) -> bool {
         if self.remaps_left > 0 {
             self.remaps_left -= 1;
             return true;
