@@ -61,7 +61,7 @@ pub(crate) struct KeyOptions {
 /// Encrypt a stream so that nobody can read it, change it or cut it short without notice.
 ///
 /// It goes in chunks of 1 MiB, each with a tag of its own (MGM, RFC 9058); docs/gost.md has the format.
-/// Memory: 20 MiB and 1 MiB for each CPU.
+/// Memory: 20 MiB and 2 MiB for each chunk in work.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
         tar c dir | fullbore gost seal --key-file key > dir.sealed\n  \

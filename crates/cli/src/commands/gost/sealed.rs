@@ -63,7 +63,7 @@ pub(super) fn refuse_terminal(name: &str) -> Result<(), Failure> {
     }
     Err(Failure {
         message: format!("{name}: writing: standard output: it is a terminal, and this is no text"),
-        hint: format!("send it to a file or a pipe: fullbore {name} … > FILE"),
+        hint: format!("send it to a file or a pipe: fullbore {name} [OPTIONS] > FILE"),
         exit: Exit::NotDone,
     })
 }
