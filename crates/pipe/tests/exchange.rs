@@ -17,7 +17,7 @@ fn a_block_that_a_reader_holds_is_not_changed_by_the_next() {
         let (source, output) = std::io::pipe().unwrap();
         let (mut held, holder) = std::io::pipe().unwrap();
         for end in [&source, &held] {
-            set_capacity(end, Bytes(1 << 20)).unwrap().unwrap();
+            set_capacity(end, Bytes(1 << 20)).unwrap();
         }
         // One block of memory, which is to be used again at once.
         let options = Options::default().strategy(strategy).ring(Bytes(1));
