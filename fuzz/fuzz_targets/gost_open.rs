@@ -54,10 +54,7 @@ fn changed(sealed: &[u8], changes: &[u8]) -> Vec<u8> {
             2 => stream.insert(at, change[3]),
             3 => drop(stream.drain(at..stream.len().min(at + usize::from(change[3])))),
             4 => stream.extend_from_slice(&sealed[at.min(sealed.len())..]),
-            _ => {
-                let half = stream.len() - at;
-                stream.rotate_left(half.min(stream.len()));
-            }
+            _ => stream.rotate_left(at),
         }
         if stream.is_empty() {
             break;
