@@ -1,8 +1,9 @@
 //! Every kernel decodes as the oracle does. The first byte chooses the alphabet, the way with errors and the cut.
 #![no_main]
 
+use fullbore_codec::Tier;
 use fullbore_codec::morse::{Alphabet, Decoder, OnError, naive};
-use fullbore_codec::{Codec, Tier};
+use fullbore_fuzz::run;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -12,24 +13,6 @@ fuzz_target!(|data: &[u8]| {
     let (a, b) = text.split_at(text.len() * usize::from(choice / 3) / 85);
     let expected = naive::decode(text, alphabet, mode);
     for tier in Tier::all() {
-        let mut codec = Decoder::new(tier, alphabet, mode);
-        let mut whole = Vec::new();
-        let mut error = None;
-        for block in [Some(a), Some(b), None] {
-            let mut output = vec![0; codec.output_bound(block.map_or(0, <[u8]>::len))];
-            let result = match block {
-                Some(block) => codec.push(block, &mut output),
-                None => codec.finish(&mut output),
-            };
-            match result {
-                Ok(written) => whole.extend_from_slice(&output[..written]),
-                Err(fault) => {
-                    whole.extend_from_slice(&output[..fault.written]);
-                    error = Some(fault.error);
-                    break;
-                }
-            }
-        }
-        assert_eq!((whole, error), expected, "{tier}");
+        assert_eq!(run(&mut Decoder::new(tier, alphabet, mode), &[a, b]), expected, "{tier}");
     }
 });

@@ -1,6 +1,7 @@
 //! What the user typed, and nothing more: no look at the system here.
 
 pub(crate) mod buffer;
+pub(crate) mod gost;
 pub(crate) mod lab;
 pub(crate) mod stages;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
 
 use self::buffer::BufferOptions;
+use self::gost::GostTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
 use self::stages::{GenOptions, MorseTask, Utf8Task};
 
@@ -38,6 +40,8 @@ pub(crate) enum Task {
     #[command(subcommand)]
     Utf8(Utf8Task),
     Gen(GenOptions),
+    #[command(subcommand)]
+    Gost(GostTask),
     Lab(LabOptions),
     #[command(hide = true)]
     LabEngine(LabEngineOptions),

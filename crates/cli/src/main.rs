@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Task::Morse(task) => commands::morse::run(&task),
         Task::Utf8(task) => commands::utf8::run(&task),
         Task::Gen(options) => commands::generate::run(&options),
+        Task::Gost(task) => commands::gost::run(&task),
         Task::Lab(options) => commands::lab::run(&options),
         Task::LabEngine(options) => commands::lab::engine(&options),
         Task::LabStage(options) => commands::lab::stage(&options),

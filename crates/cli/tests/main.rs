@@ -25,6 +25,8 @@ mod buffer_limits;
 mod buffer_signals;
 mod discovery;
 mod exit_status;
+mod gost;
+mod gost_openssl;
 mod help;
 mod lab;
 mod leaks;

@@ -56,6 +56,13 @@ impl Process {
         false
     }
 
+    /// The most memory it ever had, in KiB.
+    pub(crate) fn peak_memory_kib(self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.0)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix(" kB")?.parse().ok()
+    }
+
     pub(crate) fn send(self, signal: Signal) {
         let pid = Pid::from_raw(self.0.cast_signed()).unwrap();
         kill_process(pid, signal).unwrap();

@@ -75,6 +75,21 @@ impl Input {
         }
     }
 
+    /// Reads until the block is full or the input ends; returns how many bytes it has.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_all(&mut self, block: &mut [u8]) -> Result<usize, InputError> {
+        let mut bytes = 0;
+        while bytes < block.len() {
+            match self.read(&mut block[bytes..])? {
+                0 => break,
+                count => bytes += count,
+            }
+        }
+        Ok(bytes)
+    }
+
     /// Whether the next read would have to wait, as far as Linux can tell.
     #[must_use]
     pub fn is_dry(&self) -> bool {

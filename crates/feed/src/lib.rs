@@ -3,6 +3,7 @@
 //! Flow of a stage: [`Input`] ─block─▶ [`Codec::push`](fullbore_codec::Codec::push) ─room of the
 //! [`PipeWriter`](fullbore_pipe::PipeWriter)─▶ output. [`transform`] does it for a codec, [`generate`] for a source of
 //! its own. A second thread reads ahead only where a CPU is idle and enough was read to make it pay.
+//! [`in_chunks`] has several CPUs work on a stream whose chunks are independent of each other.
 //! [`inspect()`] only looks at what passes by.
 //! Flow of [`buffer`]: input → reader → queue (pipes, memory, disk) → writer → output.
 //! This crate shows nothing and decides no exit status.
@@ -10,12 +11,14 @@
 
 mod ahead;
 pub mod buffer;
+mod chunks;
 mod error;
 mod flow;
 mod input;
 mod inspect;
 
 pub use ahead::Ahead;
+pub use chunks::{Chunk, Chunked, in_chunks};
 pub use error::FeedError;
 pub use flow::{Moved, generate, transform};
 pub use input::{Input, InputError};

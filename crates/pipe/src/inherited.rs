@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::io::FdFlags;
@@ -71,6 +71,18 @@ fn at_start() -> u8 {
     // Named here, so that no linker drops it.
     let _ = std::hint::black_box(&LOOK_AT_START);
     AT_START.load(Ordering::Relaxed)
+}
+
+/// A copy of a descriptor that this process was started with, by its number: what the user names on the command line.
+///
+/// # Errors
+/// EBADF: there is none of this number.
+///
+/// Source: fcntl(2), F_DUPFD_CLOEXEC.
+pub fn inherited(number: u16) -> io::Result<OwnedFd> {
+    // SAFETY: only asked for a copy; a descriptor that is closed is answered with EBADF.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(number.into()) };
+    Ok(rustix::io::fcntl_dupfd_cloexec(borrowed, 3)?)
 }
 
 /// Makes descriptors 0 to 2 that were closed when this process was started be closed in the processes

@@ -31,10 +31,10 @@ pub use fill::fill;
 pub use foreign::{End, Handle, lend};
 pub use identity::PipeId;
 pub use inherited::{
-    hand_on_closed_descriptors, let_go_of_inherited, sigpipe_was_ignored, stdin_was_closed,
-    stdout_was_closed,
+    hand_on_closed_descriptors, inherited, let_go_of_inherited, sigpipe_was_ignored,
+    stdin_was_closed, stdout_was_closed,
 };
 pub use pidfd::Pidfd;
 pub use relay::{OwnPipe, Reservoir, Widened, pipe_budget, widen};
 pub use scratch::Scratch;
-pub use writer::{Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};
+pub use writer::{Block, Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};

@@ -175,13 +175,26 @@ fn unmap(start: *mut u8, len: usize) {
     }
 }
 
-/// Page faults of this thread that needed no disk: one for each page first touched, made writable or copied.
+/// Whose page faults are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Faults {
+    /// Those of the calling thread.
+    OfThread,
+    /// Those of all threads.
+    OfProcess,
+}
+
+/// Page faults that needed no disk: one for each page first touched, made writable or copied.
 ///
 /// Source: getrusage(2).
-pub(crate) fn minor_faults() -> u64 {
+pub(crate) fn minor_faults(whose: Faults) -> u64 {
+    let whose = match whose {
+        Faults::OfThread => libc::RUSAGE_THREAD,
+        Faults::OfProcess => libc::RUSAGE_SELF,
+    };
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is valid for a write of this type.
-    let done = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    let done = unsafe { libc::getrusage(whose, usage.as_mut_ptr()) };
     if done != 0 {
         return 0;
     }

@@ -109,7 +109,7 @@ impl fmt::Debug for Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::{HUGE_BYTES, PAGE_BYTES, Pages, minor_faults};
+    use crate::pages::{Faults, HUGE_BYTES, PAGE_BYTES, Pages, minor_faults};
 
     const PAGES: usize = 256;
 
@@ -117,11 +117,11 @@ mod tests {
     fn faults_after_renewal(bytes: &mut [u8]) -> u64 {
         bytes.fill(1);
         Pages::map(HUGE_BYTES).unwrap().share().unwrap();
-        let before = minor_faults();
+        let before = minor_faults(Faults::OfThread);
         for page in bytes.chunks_mut(PAGE_BYTES) {
             page[0] = 2;
         }
-        minor_faults() - before
+        minor_faults(Faults::OfThread) - before
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Output of a stage, by the fastest way that is safe under every reader.
 #![allow(unsafe_code)]
 
+mod blocks;
 mod cursor;
 mod options;
 mod probe;
@@ -16,6 +17,8 @@ use rustix::io::Errno;
 use crate::grow;
 use crate::pages::{HUGE_BYTES, PAGE_BYTES};
 use crate::transfer::wait_until;
+pub use blocks::Block;
+use blocks::Blocks;
 use cursor::Cursor;
 pub use options::{Options, Strategy};
 pub use probe::{Probe, probe};
@@ -50,6 +53,7 @@ pub struct PipeWriter<F: AsFd> {
     options: Options,
     memory: Memory,
     cursor: Cursor,
+    blocks: Blocks,
     written: u64,
     /// Whether a faster way may still be found.
     may_rise: bool,
@@ -85,6 +89,7 @@ impl<F: AsFd> PipeWriter<F> {
             options,
             memory: Memory::Copied(vec![0; FIRST_BLOCK_BYTES]),
             cursor: Cursor::new(FIRST_BLOCK_BYTES),
+            blocks: Blocks::new(),
             written: 0,
             may_rise,
         };
@@ -110,7 +115,8 @@ impl<F: AsFd> PipeWriter<F> {
         let ring = Ring::map(2 * chunk, 2 * chunk, Renewal::Never)?;
         let options = Options { chunk: capacity, ..Options::default() };
         let cursor = Cursor::new(2 * chunk);
-        Ok(Self { out, options, memory: Memory::Lent(ring), cursor, written: 0, may_rise: false })
+        let (memory, blocks) = (Memory::Lent(ring), Blocks::new());
+        Ok(Self { out, options, memory, cursor, blocks, written: 0, may_rise: false })
     }
 
     /// The way in use; it can still change before the second mebibyte.
@@ -181,6 +187,87 @@ impl<F: AsFd> PipeWriter<F> {
             // A page that is not full yet stays.
             Memory::Lent(_) => self.send(pending.end % PAGE_BYTES),
         }
+    }
+
+    /// Writes bytes that are elsewhere: copies them where pages are lent, and hands large ones to write(2) as they are
+    /// where everything is copied. They may wait for a [`flush_all`](Self::flush_all).
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn put(&mut self, mut bytes: &[u8]) -> Result<(), OutputError> {
+        while !bytes.is_empty() {
+            let is_copied = matches!(self.memory, Memory::Copied(_));
+            let count = if is_copied && bytes.len() >= self.chunk() && !self.may_rise_now() {
+                self.flush_all()?;
+                let count = write_some(&self.out, bytes).map_err(|e| self.error(e))?;
+                self.written += count as u64;
+                count
+            } else {
+                let room = self.room(1)?;
+                let count = room.len().min(bytes.len());
+                room[..count].copy_from_slice(&bytes[..count]);
+                self.commit(count)?;
+                count
+            };
+            bytes = &bytes[count..];
+        }
+        Ok(())
+    }
+
+    /// Writes the first `count` bytes of a block, and gives one of the same size to be filled next: without a copy
+    /// where pages are lent.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn exchange(&mut self, mut block: Block, count: usize) -> Result<Block, OutputError> {
+        if self.may_rise_now() || !self.cursor.pending().is_empty() {
+            self.flush_all()?;
+        }
+        let len = block.bytes().len();
+        let strategy = self.strategy();
+        let mut sent = 0;
+        if count >= SMALL_BYTES && matches!(self.memory, Memory::Lent(_)) {
+            sent = self.lend(&mut block, count)?;
+        }
+        if sent == 0 {
+            self.put(&block.bytes()[..count])?;
+            return Ok(block);
+        }
+        // The rest, if lending was refused in the middle.
+        self.put(&block.bytes()[sent..count])?;
+        self.blocks.lent(block);
+        let most_bytes = usize::try_from(self.options.ring.0).unwrap_or(usize::MAX);
+        Ok(self.blocks.take(len, most_bytes, strategy))
+    }
+
+    /// Lends the front of a block; returns how much of it went, which is all unless that is refused.
+    fn lend(&mut self, block: &mut Block, count: usize) -> Result<usize, OutputError> {
+        let Some(pages) = block.pages() else { return Ok(0) };
+        let mut sent = 0;
+        while sent < count {
+            // SAFETY: the block goes to `blocks`, which gives it out again only after all pages were shared, or
+            // unmaps it.
+            match unsafe { pages.lend(self.out.as_fd(), sent..count) } {
+                Ok(gone) => {
+                    sent += gone;
+                    self.written += gone as u64;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    wait_until(&self.out, PollFlags::OUT).map_err(|e| self.error(e))?;
+                }
+                Err(errno) => {
+                    self.fall_back(errno)?;
+                    break;
+                }
+            }
+        }
+        Ok(sent)
+    }
+
+    /// Whether the next full block ends the time of write(2).
+    fn may_rise_now(&self) -> bool {
+        self.may_rise && self.written >= RISE_BYTES
     }
 
     fn chunk(&self) -> usize {
@@ -285,7 +372,7 @@ impl<F: AsFd> PipeWriter<F> {
     /// The memory is through: makes it safe to write to again.
     fn begin_again(&mut self) -> Result<(), OutputError> {
         debug_assert!(self.cursor.pending().is_empty());
-        if self.may_rise && self.written >= RISE_BYTES {
+        if self.may_rise_now() {
             self.rise();
             return Ok(());
         }

@@ -31,6 +31,7 @@ mod accuracy;
 mod observer;
 mod pairs;
 mod relay;
+mod sealed;
 mod speed;
 mod stages;
 mod table;
@@ -81,6 +82,7 @@ const STAGES: &[(&str, Measurement)] = &[
     ("morse", stages::morse),
     ("utf8", stages::utf8),
     ("fizzbuzz", stages::fizzbuzz),
+    ("sealed", sealed::rates),
     ("stage-memory", stages::memory),
 ];
 

@@ -32,7 +32,7 @@ fn compare(claim: &str, bar: Option<f64>, runs: usize, lines: [&str; 2]) -> Row 
 }
 
 /// The lines with the bare names of files of the sandbox.
-fn without_folders(lines: &str) -> String {
+pub(crate) fn without_folders(lines: &str) -> String {
     let bare = |word: &str| match word.rsplit_once('/') {
         Some((folder, name)) if folder.contains("fullbore-test-") => name.to_owned(),
         _ => word.to_owned(),

@@ -3,6 +3,7 @@
 pub(crate) mod buffer;
 pub(crate) mod documents;
 pub(crate) mod generate;
+pub(crate) mod gost;
 pub(crate) mod lab;
 pub(crate) mod morse;
 pub(crate) mod run;

@@ -59,6 +59,11 @@ fn closed(name: &str, what: &str) -> Failure {
 }
 
 impl Stage<'_> {
+    /// Whether the data comes from standard input.
+    pub(crate) fn reads_standard_input(&self) -> bool {
+        self.file.is_none_or(|path| path == Path::new("-"))
+    }
+
     /// Opens the input.
     ///
     /// # Errors

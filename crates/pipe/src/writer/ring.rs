@@ -3,7 +3,7 @@
 use std::io;
 
 use super::options::Strategy;
-use crate::pages::{HUGE_BYTES, Pages, minor_faults};
+use crate::pages::{Faults, HUGE_BYTES, Pages, minor_faults};
 
 /// How pages that were lent become safe to write to again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Ring {
     /// Memory of `len` bytes that grows to `most`, both rounded up to whole huge pages.
     pub(super) fn map(len: usize, most: usize, renewal: Renewal) -> io::Result<Self> {
         let [len, most] = [len, most].map(|len| len.max(1).next_multiple_of(HUGE_BYTES));
-        Ok(Self { pages: Pages::map(len)?, most, renewal, held: Held::new() })
+        Ok(Self { pages: Pages::map(len)?, most, renewal, held: Held::new(Faults::OfThread) })
     }
 
     /// The memory to be filled and lent.
@@ -83,7 +83,8 @@ const GROW_AFTER_ROUNDS: u64 = 32;
 /// Finds out from page faults whether someone holds the pages for long: then each huge page is split and copied in
 /// 512 faults instead of being taken over in one, and new pages are cheaper.
 #[derive(Debug)]
-struct Held {
+pub(super) struct Held {
+    whose: Faults,
     faults_before: u64,
     /// Rounds that still begin with new pages.
     remaps_left: u32,
@@ -98,20 +99,22 @@ const REMAPS_MAX: u32 = 64;
 const OTHER_FAULTS: u64 = 64;
 
 impl Held {
-    fn new() -> Self {
-        Self { faults_before: minor_faults(), remaps_left: 0, remaps_next: 1 }
+    /// For memory that is filled by the thread which renews it, or by several.
+    pub(super) fn new(whose: Faults) -> Self {
+        Self { whose, faults_before: minor_faults(whose), remaps_left: 0, remaps_next: 1 }
     }
 
-    fn start_round(&mut self) {
-        self.faults_before = minor_faults();
+    pub(super) fn start_round(&mut self) {
+        self.faults_before = minor_faults(self.whose);
     }
 
-    fn wants_new_pages(&mut self, len: usize) -> bool {
+    pub(super) fn wants_new_pages(&mut self, len: usize) -> bool {
         if self.remaps_left > 0 {
             self.remaps_left -= 1;
             return true;
         }
-        let faults = minor_faults() - self.faults_before;
+        // A ring may have gone to another thread, which had fewer.
+        let faults = minor_faults(self.whose).saturating_sub(self.faults_before);
         if faults > OTHER_FAULTS + 16 * (len / HUGE_BYTES) as u64 {
             self.remaps_left = self.remaps_next - 1;
             self.remaps_next = (self.remaps_next * 2).min(REMAPS_MAX);

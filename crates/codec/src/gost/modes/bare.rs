@@ -78,7 +78,7 @@ impl Bare {
 
     /// How much of `bytes` can be worked on now.
     fn whole_bytes(&self, bytes: usize) -> usize {
-        let is_held = self.direction == Direction::Decrypt && self.padding == Padding::OneAndZeros;
+        let is_held = self.direction == Direction::Decrypt && self.padding.is_taken_away();
         bytes.saturating_sub(usize::from(is_held)) / self.unit_bytes * self.unit_bytes
     }
 }

@@ -2,8 +2,8 @@
 
 use zeroize::Zeroize;
 
-use super::PIECE_BYTES;
 use super::products::Products;
+use super::{PIECE_BYTES, is_equal};
 use crate::Tier;
 use crate::gost::block::add;
 use crate::gost::{BlockCipher, Counter, Key, ModeError, Turn};
@@ -183,11 +183,4 @@ fn check<C: BlockCipher>(nonce: &[u8], associated: &[u8], data: &[u8]) -> Result
         return Err(ModeError::MessageLength);
     }
     Ok(())
-}
-
-/// Compares in a time that depends on the lengths only.
-fn is_equal(left: &[u8], right: &[u8]) -> bool {
-    assert!(!right.is_empty(), "an empty tag");
-    let difference = left.iter().zip(right).fold(0, |sum, (left, right)| sum | left ^ right);
-    left.len() == right.len() && std::hint::black_box(difference) == 0
 }

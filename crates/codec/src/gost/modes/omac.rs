@@ -2,8 +2,8 @@
 
 use zeroize::Zeroize;
 
-use super::PIECE_BYTES;
 use super::products::reduced_double;
+use super::{PIECE_BYTES, is_equal};
 use crate::gost::BlockCipher;
 
 /// The authentication code of a message that comes in pieces of any length.
@@ -63,6 +63,15 @@ impl<C: BlockCipher> Omac<C> {
         subkey.zeroize();
         self.chain_pending();
         self.last[..bytes].to_vec()
+    }
+
+    /// Whether `code` is the code, or its first bytes; the time does not depend on where they differ.
+    ///
+    /// # Panics
+    /// When it is empty or longer than a block.
+    #[must_use]
+    pub fn verify(self, code: &[u8]) -> bool {
+        is_equal(&self.finish()[..code.len()], code)
     }
 }
 

@@ -11,6 +11,9 @@ pub enum Padding {
     Zeros,
     /// Procedure 2: with a one bit and zeros, always. Decryption takes them away.
     OneAndZeros,
+    /// Not of the standard: n bytes of the value n, always (PKCS #7, RFC 5652, 6.3), as `openssl enc` does unless it is
+    /// told otherwise. Decryption takes them away.
+    Pkcs7,
 }
 
 impl Padding {
@@ -25,6 +28,10 @@ impl Padding {
             }
             Self::None | Self::Zeros => {}
             Self::OneAndZeros => rest.push(0x80),
+            Self::Pkcs7 => {
+                let bytes = block_bytes - rest.len() % block_bytes;
+                rest.resize(rest.len() + bytes, bytes.to_le_bytes()[0]);
+            }
         }
         rest.resize(rest.len().next_multiple_of(block_bytes), 0);
         Ok(())
@@ -36,12 +43,25 @@ impl Padding {
     /// not authenticated.
     ///
     /// # Errors
-    /// [`ModeError::Padding`] when the block does not end as procedure 2 leaves it.
+    /// [`ModeError::Padding`] when the block does not end as the padding leaves it.
     pub fn message_bytes(self, last: &[u8]) -> Result<usize, ModeError> {
-        if self != Self::OneAndZeros {
-            return Ok(last.len());
-        }
-        let end = last.iter().rposition(|byte| *byte != 0).ok_or(ModeError::Padding)?;
-        if last[end] == 0x80 { Ok(end) } else { Err(ModeError::Padding) }
+        let message_bytes = match self {
+            Self::None | Self::Zeros => Some(last.len()),
+            Self::OneAndZeros => {
+                last.iter().rposition(|byte| *byte != 0).filter(|end| last[*end] == 0x80)
+            }
+            Self::Pkcs7 => last.last().and_then(|count| {
+                let message_bytes = last.len().checked_sub(usize::from(*count))?;
+                let padding = &last[message_bytes..];
+                let is_whole = !padding.is_empty() && padding.iter().all(|byte| byte == count);
+                is_whole.then_some(message_bytes)
+            }),
+        };
+        message_bytes.ok_or(ModeError::Padding)
+    }
+
+    /// Whether decryption takes something away.
+    pub(super) fn is_taken_away(self) -> bool {
+        matches!(self, Self::OneAndZeros | Self::Pkcs7)
     }
 }

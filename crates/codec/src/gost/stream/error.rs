@@ -38,7 +38,10 @@ pub enum StreamError {
 impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotSealed => f.write_str("not a sealed stream"),
+            Self::NotSealed => {
+                f.write_str("not a sealed stream: it does not begin with the word fullbore")
+            }
+            Self::HeaderEnds { bytes: 0 } => f.write_str("not a sealed stream: it is empty"),
             Self::HeaderEnds { bytes } => {
                 write!(f, "not a sealed stream: it ends after {bytes} bytes of its header")
             }

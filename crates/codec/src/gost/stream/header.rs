@@ -82,6 +82,20 @@ impl Header {
         bytes
     }
 
+    /// The header at the front of a stream, from all that there is of its first [`BYTES`](Self::BYTES).
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), and [`StreamError::HeaderEnds`].
+    pub fn read(front: &[u8]) -> Result<Self, StreamError> {
+        match front.try_into() {
+            Ok(bytes) => Self::parse(bytes),
+            Err(_) if MAGIC.starts_with(front) || front.starts_with(&MAGIC) => {
+                Err(StreamError::HeaderEnds { bytes: front.len() })
+            }
+            Err(_) => Err(StreamError::NotSealed),
+        }
+    }
+
     /// The header that these bytes are. Whether it is genuine shows with the first chunk.
     ///
     /// # Errors

@@ -33,10 +33,7 @@ impl Open {
     }
 
     fn header(&mut self) -> Result<(), StreamError> {
-        let bytes = self.pending.len();
-        let bytes =
-            self.pending.as_slice().try_into().map_err(|_| StreamError::HeaderEnds { bytes })?;
-        let header = Header::parse(bytes)?;
+        let header = Header::read(&self.pending)?;
         self.chunks = Some(Chunks::new(&self.key, &header, self.tier));
         self.pending.clear();
         Ok(())
@@ -44,9 +41,10 @@ impl Open {
 
     /// Opens what is pending, after the header.
     fn chunk(&mut self, place: Place, output: &mut [u8]) -> Result<usize, StreamError> {
-        let Some(chunks) = &self.chunks else {
-            return Err(StreamError::HeaderEnds { bytes: self.pending.len() });
-        };
+        if self.chunks.is_none() {
+            self.header()?;
+        }
+        let Some(chunks) = &self.chunks else { return Ok(0) };
         let bytes = chunks.open_in_place(self.next, place, &mut self.pending)?;
         output[..bytes].copy_from_slice(&self.pending[..bytes]);
         self.next += 1;

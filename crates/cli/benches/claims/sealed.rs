@@ -1,0 +1,105 @@
+//! Sealed streams: what several CPUs make of one core's rate in memory.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+use fullbore_codec::Tier;
+use fullbore_codec::gost::stream::{Chunks, Header, Place};
+use fullbore_codec::gost::{Cipher, Key};
+use fullbore_measure::Summary;
+
+use crate::Effort;
+use crate::pairs::{plain, seconds_of};
+use crate::sandbox::{Sandbox, finish, with_fixture};
+use crate::stages::without_folders;
+use crate::table::{Outcome, Row};
+
+const KEY: [u8; 32] = [7; 32];
+const BAR: f64 = 1.5;
+
+/// Seconds that one core takes for `bytes` in memory: one chunk, again and again.
+fn in_memory(is_sealing: bool, bytes: u64) -> f64 {
+    let header = Header::new(Cipher::Kuznyechik, [3; 32]);
+    let chunks = Chunks::new(&Key::new(KEY), &header, Tier::best());
+    let mut sealed = vec![1; header.sealed_chunk_bytes()];
+    chunks.seal_in_place(1, Place::Middle, &mut sealed).unwrap();
+    let mut buffer = sealed.clone();
+    let (mut seconds, mut done) = (0.0, 0);
+    while done < bytes {
+        let begin = Instant::now();
+        if is_sealing {
+            chunks.seal_in_place(1, Place::Middle, black_box(&mut buffer)).unwrap();
+        } else {
+            assert!(chunks.open_in_place(1, Place::Middle, black_box(&mut buffer)).is_ok());
+        }
+        seconds += begin.elapsed().as_secs_f64();
+        done += header.chunk_bytes() as u64;
+        if !is_sealing {
+            buffer.copy_from_slice(&sealed);
+        }
+    }
+    seconds
+}
+
+/// Seconds of a line of the shell, with what it reads in the page cache.
+fn in_a_pipeline(place: &Sandbox, line: &str, file: &Path) -> f64 {
+    std::io::copy(&mut fs::File::open(file).unwrap(), &mut std::io::sink()).unwrap();
+    seconds_of(plain(place, line))
+}
+
+/// `seal` and `open` from a file in the page cache into a reader that splices to /dev/null.
+pub(crate) fn rates(effort: Effort) -> Vec<Row> {
+    let place = Sandbox::new();
+    let bytes: u64 = effort.pick(512 << 20, 1 << 30);
+    let file = |name: &str| place.path(name);
+    fs::write(file("key"), KEY).unwrap();
+    let make = |line: &str| {
+        let mut command = place.command("sh");
+        command.args(["-c", &with_fixture(line)]);
+        let ended = finish(command);
+        assert!(ended.status.success(), "{}", ended.stderr);
+    };
+    make(&format!("chmod 600 key; {{fullbore}} gen random --bytes {bytes} > data"));
+    make(
+        "{fullbore} gost seal --key-file key data > sealed; {fullbore} gost open --key-file key sealed | cmp - data",
+    );
+    let mut rows = Vec::new();
+    for (verb, input, is_sealing) in [("seal", "data", true), ("open", "sealed", false)] {
+        let input = file(input);
+        let line = format!(
+            "{{fullbore}} gost {verb} --key-file {} {} | {{sequence}} splice",
+            file("key").display(),
+            input.display()
+        );
+        in_a_pipeline(&place, &line, &input);
+        let (mut ratios, mut seconds) = (Vec::new(), Vec::new());
+        for _ in 0..effort.pick(5, 15) {
+            let core = in_memory(is_sealing, bytes);
+            seconds.push(in_a_pipeline(&place, &line, &input));
+            ratios.push(core / seconds[seconds.len() - 1]);
+        }
+        let ratio = Summary::of(&ratios).unwrap();
+        let rate = bytes as f64 / fullbore_measure::median(&seconds).unwrap() / 1e9;
+        rows.push(Row {
+            claim: format!(
+                "file → `gost {verb}` → pipe → reader that splices, 2 CPUs: rate ÷ that of one core in memory"
+            ),
+            bar: format!("≥ {BAR}"),
+            measured: format!("{:.2} ± {:.2}", ratio.median, ratio.mad),
+            outcome: Outcome::met_if(ratio.median >= BAR),
+            command: without_folders(&line)
+                .replace("{fullbore}", "fullbore")
+                .replace("{sequence}", "sequence"),
+            notes: vec![format!(
+                "the pipeline moves {rate:.2} GB/s; in memory: `Chunks::{verb}_in_place` on one chunk of 1 MiB, \
+                 {} on it before each pipeline; ratios from {:.2} to {:.2}",
+                fullbore_measure::Bytes(bytes),
+                ratio.min,
+                ratio.max
+            )],
+        });
+    }
+    rows
+}

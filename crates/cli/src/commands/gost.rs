@@ -1,0 +1,27 @@
+//! `fullbore gost`.
+
+mod bare;
+mod keygen;
+mod keys;
+mod mac;
+mod sealed;
+mod secrecy;
+
+use anyhow::Result;
+use fullbore_codec::gost::modes::Direction;
+
+use crate::args::gost::GostTask;
+use crate::exit::Exit;
+
+/// Does what was asked for, with everything that is secret kept out of core dumps.
+pub(crate) fn run(task: &GostTask) -> Result<Exit> {
+    secrecy::keep_out_of_core_dumps()?;
+    match task {
+        GostTask::Keygen(options) => keygen::run(options),
+        GostTask::Seal(options) => sealed::seal(options),
+        GostTask::Open(options) => sealed::open(options),
+        GostTask::Encrypt(options) => bare::run(options, Direction::Encrypt),
+        GostTask::Decrypt(options) => bare::run(options, Direction::Decrypt),
+        GostTask::Mac(options) => mac::run(options),
+    }
+}
