@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use rustix::pipe::{SpliceFlags, splice};
 
-use crate::pages::{HUGE_BYTES, PAGE_BYTES, Pages, minor_faults};
+use crate::pages::{Faults, HUGE_BYTES, PAGE_BYTES, Pages, minor_faults};
 
 /// The fastest safe way to write into a pipe here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,11 +79,11 @@ enum Obstacle {
 
 /// Touching 2 MiB costs one page fault when it is one page, and 512 otherwise.
 fn is_huge(pages: &mut Pages) -> bool {
-    let before = minor_faults();
+    let before = minor_faults(Faults::OfThread);
     for page in pages.bytes(0..HUGE_BYTES).chunks_exact_mut(PAGE_BYTES) {
         page[0] = 1;
     }
-    minor_faults() - before < 256
+    minor_faults(Faults::OfThread) - before < 256
 }
 
 /// Lends two pages, moves them to a second pipe as a relay would, writes over them, and reads them.
