@@ -104,6 +104,19 @@ impl Pages {
         start_child().and_then(wait_for)
     }
 
+    /// Whether [`share`](Self::share) is about these pages, too; at first it is. Memory that another thread writes to at
+    /// that time is better left out: while the child lives, every write to a page copies it.
+    ///
+    /// # Errors
+    /// ENOMEM; nothing has changed then.
+    ///
+    /// Source: madvise(2), `MADV_DONTFORK`.
+    pub(crate) fn set_shared(&mut self, is_shared: bool) -> Result<(), Errno> {
+        let advice = if is_shared { Advice::LinuxDoFork } else { Advice::LinuxDontFork };
+        // SAFETY: the range is this mapping; the advice changes no contents, and no child relies on any.
+        unsafe { madvise(self.base.as_ptr().cast(), self.len, advice) }
+    }
+
     /// [`lend`](Self::lend) for the probe, which looks what becomes of pages that are written over: the only
     /// reader of this pipe is the probe itself.
     pub(crate) fn lend_for_probe(

@@ -41,7 +41,7 @@ pub(crate) fn without_folders(lines: &str) -> String {
     lines.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Real text, as scripts/real-text collects it, repeated to some hundreds of MB.
+/// Real text, as scripts/real-text collects it; Russian and Japanese, of which there is less, repeated to some hundreds of MB.
 fn text(place: &Sandbox, language: &str) -> Option<PathBuf> {
     let home = std::env::var_os("HOME")?;
     let source = Path::new(&home).join(".cache/fullbore/text").join(format!("{language}.txt"));
@@ -51,6 +51,26 @@ fn text(place: &Sandbox, language: &str) -> Option<PathBuf> {
     let path = place.path(language);
     fs::write(&path, once.repeat((300_000_000 / once.len()).max(1))).ok()?;
     Some(path)
+}
+
+/// The row, and how fast our line is by itself, beside `cat` on the same input.
+fn with_rates(mut row: Row, line: &str, input: &str) -> Row {
+    let cat = format!("cat {input} | {{sequence}} splice");
+    let pairs = Pairs::measure(5, |place| plain(place, &cat), |place| plain(place, line));
+    let place = Sandbox::new();
+    let gigabytes = |line: &str| {
+        let counted = plain(&place, &format!("{line} | wc -c")).output().unwrap().stdout;
+        String::from_utf8(counted).unwrap().trim().parse::<f64>().unwrap() / 1e9
+    };
+    let (stage, _) = line.split_once(" | ").unwrap();
+    let share = pairs.first_to_second().median;
+    let seconds = pairs.second_to_first().median * pairs.first();
+    row.notes.push(format!(
+        "{:.2} GB/s of input, {:.2} GB/s of output; {share:.2} times as fast as `cat` passes the input on",
+        gigabytes(&format!("cat {input}")) / seconds,
+        gigabytes(stage) / seconds,
+    ));
+    row
 }
 
 fn left_out(claim: &str, why: &str) -> Row {
@@ -106,12 +126,12 @@ pub(crate) fn morse(effort: Effort) -> Vec<Row> {
             format!("{{fullbore}} morse encode --on-error skip {path} | {{sequence}} splice"),
         ];
         let bar = Some(5.0);
-        rows.push(compare(
+        let row = compare(
             &format!("{language}: {claim}"),
             bar,
             effort.pick(3, 7),
             encode.each_ref().map(String::as_str),
-        ));
+        );
         let code = format!("{path}.morse");
         let made = Command::new("sh")
             .args([
@@ -120,6 +140,7 @@ pub(crate) fn morse(effort: Effort) -> Vec<Row> {
             ])
             .status();
         assert!(made.unwrap().success());
+        rows.push(with_rates(row, &encode[1], &path));
         let decode = [
             format!("ripmors --decode {theirs} < {code} | {{sequence}} splice"),
             format!(
@@ -127,12 +148,13 @@ pub(crate) fn morse(effort: Effort) -> Vec<Row> {
             ),
         ];
         let claim = claim.replace("encode", "decode");
-        rows.push(compare(
+        let row = compare(
             &format!("{language}: {claim}"),
             bar,
             effort.pick(3, 7),
             decode.each_ref().map(String::as_str),
-        ));
+        );
+        rows.push(with_rates(row, &decode[1], &code));
         fs::remove_file(code).unwrap();
     }
     rows

@@ -28,7 +28,16 @@ impl Block {
             Ok(pages) => Memory::Huge(pages),
             Err(_) => Memory::Small(vec![0; len]),
         };
-        Self { memory, len }
+        Self { memory, len }.to_be_filled()
+    }
+
+    /// The block, out of the way of rounds that end while it is filled.
+    fn to_be_filled(mut self) -> Self {
+        if let Some(pages) = self.pages() {
+            // Refused, it is filled all the same, with more faults.
+            let _ = pages.set_shared(false);
+        }
+        self
     }
 
     /// Its bytes. What they hold is undefined after an exchange.
@@ -68,8 +77,11 @@ impl Blocks {
     }
 
     /// Takes back a block whose pages the pipe has.
-    pub(super) fn lent(&mut self, block: Block) {
-        self.lent.push_back((block, self.round));
+    pub(super) fn lent(&mut self, mut block: Block) {
+        // One that the end of the round could not share is given up.
+        if block.pages().is_some_and(|pages| pages.set_shared(true).is_ok()) {
+            self.lent.push_back((block, self.round));
+        }
     }
 
     /// A block of `len` bytes that may be filled: one that was lent, when there are `most_bytes` of them.
@@ -84,7 +96,7 @@ impl Blocks {
             self.lent.clear();
         }
         match self.lent.pop_front() {
-            Some((block, _)) if block.len == len => block,
+            Some((block, _)) if block.len == len => block.to_be_filled(),
             _ => Block::new(len),
         }
     }
@@ -108,6 +120,7 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::minor_faults;
 
     #[test]
     fn a_block_is_filled_again_only_after_its_round_has_ended() {
@@ -123,5 +136,28 @@ mod tests {
             }
         }
         assert!(blocks.round >= 5, "{} rounds", blocks.round);
+    }
+
+    #[test]
+    fn a_round_that_ends_costs_nothing_to_blocks_that_are_being_filled() {
+        let mut filled = Block::new(HUGE_BYTES);
+        filled.bytes().fill(1);
+        Pages::map(HUGE_BYTES).unwrap().share().unwrap();
+        let before = minor_faults(Faults::OfThread);
+        filled.bytes().fill(2);
+        assert_eq!(minor_faults(Faults::OfThread) - before, 0);
+    }
+
+    #[test]
+    fn a_round_that_ends_is_about_all_blocks_that_were_lent() {
+        let mut blocks = Blocks::new();
+        let mut block = Block::new(HUGE_BYTES);
+        block.bytes().fill(1);
+        blocks.lent(block);
+        assert!(blocks.end_round(HUGE_BYTES, Strategy::Ring));
+        let before = minor_faults(Faults::OfThread);
+        let (mut block, _) = blocks.lent.pop_front().unwrap();
+        block.bytes().fill(2);
+        assert!(minor_faults(Faults::OfThread) > before, "it was still this process's alone");
     }
 }
