@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fullbore_lab::record::{Effort, LabRun, Machine};
+use fullbore_lab::record::{Effort, LabRun, Machine, SuiteRun};
 use fullbore_lab::runner::{Onlooker, Plan, Progress, run};
 use fullbore_lab::suite::{Need, read};
 use fullbore_lab::{EngineError, Executor, Missing, Parameters, Program, Purpose, Sample, Trial};
@@ -69,6 +69,7 @@ impl Executor for Mock {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) cases: Vec<usize>,
+    pub(crate) suites: Vec<SuiteRun>,
     pub(crate) left_ns: Vec<u64>,
 }
 
@@ -80,6 +81,10 @@ impl Onlooker for Memory {
     fn case_done(&mut self, run: &LabRun) {
         assert!(!run.is_complete, "a record that is written while it grows must say so");
         self.cases.push(run.suites.iter().map(|suite| suite.cases.len()).sum());
+    }
+
+    fn suite_done(&mut self, suite: &SuiteRun) {
+        self.suites.push(suite.clone());
     }
 }
 
