@@ -75,15 +75,20 @@ impl Budget {
         self.whole_ns / self.visits.max(1) as u64
     }
 
-    /// The share of the next visit in what is left; `None` when too much was taken already: a first visit is
-    /// left out only when the suite is far over its time, a later one as soon as it is over.
-    pub(super) fn next(&mut self, now_ns: u64) -> Option<Limit> {
+    /// The share of the next visit in what is left; `None` when there is no time for it: a first visit is left out only
+    /// when the suite is far over its time, a later one, whose rounds take about `round_ns`, as soon as it
+    /// would take the suite over its time.
+    pub(super) fn next(&mut self, now_ns: u64, round_ns: u64) -> Option<Limit> {
         let left = self.visits_left.max(1) as u64;
         self.visits_left = self.visits_left.saturating_sub(1);
         let taken_ns = now_ns.saturating_sub(self.began_ns);
         let has_budget = !matches!(self.effort, Effort::Runs(_));
-        let times = if self.pass <= 1 { OVERDRAWN } else { 1 };
-        if has_budget && taken_ns > self.whole_ns.saturating_mul(times) {
+        let is_over = if self.pass <= 1 {
+            taken_ns > self.whole_ns.saturating_mul(OVERDRAWN)
+        } else {
+            taken_ns.saturating_add(round_ns.saturating_mul(LEAST.into())) > self.whole_ns
+        };
+        if has_budget && is_over {
             return None;
         }
         let share_ns = self.whole_ns.saturating_sub(taken_ns) / left;

@@ -67,7 +67,7 @@ impl<'a> Point<'a> {
             return None;
         }
         let now_ns = runner.executor.now_ns();
-        let limit = budget.next(now_ns);
+        let limit = budget.next(now_ns, self.round_ns());
         if self.stopped.is_some() && self.is_out() {
             return Some(());
         }
@@ -96,6 +96,11 @@ impl<'a> Point<'a> {
 
     fn rounds(&self) -> u32 {
         self.passes.iter().sum()
+    }
+
+    /// What a round takes: once each engine.
+    fn round_ns(&self) -> u64 {
+        self.entrants.iter().map(|entrant| entrant.taken.last_ns()).sum()
     }
 
     fn is_out(&self) -> bool {

@@ -28,6 +28,11 @@ impl Taken {
         self.samples.push(sample);
     }
 
+    /// What the last trial took; 0 when there was none.
+    pub(super) fn last_ns(&self) -> u64 {
+        self.samples.last().map_or(0, |sample| sample.elapsed_ns)
+    }
+
     /// Forgets all rounds after the first `rounds`.
     pub(super) fn keep(&mut self, rounds: u32) {
         self.values.truncate(rounds as usize);
