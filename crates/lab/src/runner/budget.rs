@@ -15,8 +15,12 @@ const QUICK_TRIAL_NS: u64 = 20_000_000_000;
 /// Passes over all points of a suite: with two, that they agree may be an accident; each more costs files made anew.
 const PASSES: u32 = 3;
 
-/// Rounds of a point in every pass, however long they take: with one, a pass would not know its own spread.
+/// Rounds of a point in every pass, however long they take.
 const LEAST: u32 = 2;
+
+/// The same with `--quick`: what passes differ by says more than what the rounds of one do, so that it is
+/// better to come again than to stay.
+const QUICK_LEAST: u32 = 1;
 
 /// Rounds in one pass after which more would hardly change an interval.
 const MOST: u32 = 20;
@@ -58,6 +62,10 @@ pub(super) fn passes(effort: Effort) -> u32 {
     }
 }
 
+fn least(effort: Effort) -> u32 {
+    if effort == Effort::Quick { QUICK_LEAST } else { LEAST }
+}
+
 impl Budget {
     pub(super) fn new(effort: Effort, now_ns: u64, points: usize) -> Self {
         let whole_ns = if effort == Effort::Quick { QUICK_NS } else { USUAL_NS };
@@ -86,7 +94,8 @@ impl Budget {
         let is_over = if self.pass <= 1 {
             taken_ns > self.whole_ns.saturating_mul(OVERDRAWN)
         } else {
-            taken_ns.saturating_add(round_ns.saturating_mul(LEAST.into())) > self.whole_ns
+            taken_ns.saturating_add(round_ns.saturating_mul(least(self.effort).into()))
+                > self.whole_ns
         };
         if has_budget && is_over {
             return None;
@@ -116,7 +125,7 @@ impl Limit {
         if let Effort::Runs(wanted) = self.effort {
             return (rounds >= self.share(wanted)).then_some(Stopped::Rounds);
         }
-        if rounds < LEAST {
+        if rounds < least(self.effort) {
             return None;
         }
         if rounds >= MOST {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use fullbore_lab::record::{Effort, LabRun, Machine, SuiteRun};
 use fullbore_lab::runner::{Onlooker, Plan, Progress, run};
@@ -95,7 +96,8 @@ impl Executor for Mock {
         let times: Vec<u64> =
             words.iter().filter_map(|word| word.strip_suffix("ms")?.parse().ok()).collect();
         let elapsed_ns = times[turn % times.len()] * 1_000_000;
-        let elapsed_ns = (elapsed_ns as f64 * factor).round() as u64;
+        let elapsed = Duration::from_nanos(elapsed_ns).mul_f64(factor);
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap();
         self.now_ns += elapsed_ns;
         let answer = words.iter().find_map(|word| word.strip_prefix("answer=")).map(str::to_owned);
         let bytes = trial.bytes;
