@@ -141,6 +141,7 @@ fn own_drift(logarithms: &[f64], point: &PointRun) -> Option<Drift> {
     let squares = |values: &[f64]| values.iter().map(|v| (v - mean(values)).powi(2)).sum::<f64>();
     let degrees = (passes.len() - 1) as f64;
     let between = squares(&middles) / degrees;
+    // With one round a pass nothing is known of the spread within: then everything counts as drift.
     let freedom: usize = passes.iter().map(|pass| pass.len() - 1).sum();
     let within = passes.iter().map(|pass| squares(pass)).sum::<f64>() / freedom.max(1) as f64;
     let share: Vec<f64> = passes.iter().map(|pass| within / pass.len() as f64).collect();
