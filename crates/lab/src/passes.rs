@@ -1,9 +1,11 @@
 //! Passes over a suite → what drifts between them, and intervals that know it. A pure function of the record.
 //!
 //! The rounds of a point within one pass follow each other within seconds, and see nothing of what changes more slowly:
-//! where memory and processes were placed, what neighbours do, how fast the host clocks. Passes see it. What they differ by
-//! beyond what their own rounds explain is the drift; two or three passes of one point say little about it, but all points of a
-//! suite together say much.
+//! where memory and processes were placed, what neighbours do, how fast the host clocks. Passes see it. Two or
+//! three passes of one point say little about it, but all points of a suite together say much.
+//!
+//! What the passes differ by holds a share of the spread of their rounds too. It is not taken off: on a restless machine
+//! that spread is a mixture of two speeds, and with it the drift would go.
 
 use fullbore_measure::median;
 
@@ -32,7 +34,7 @@ pub(crate) struct Drifts {
 pub(crate) struct Series {
     /// By all rounds, as if nothing drifted.
     rounds: Spread,
-    /// What its own passes differ by beyond what their rounds explain; `None` for a single pass.
+    /// What its own passes differ by; `None` for a single pass.
     own: Option<Drift>,
 }
 
@@ -66,7 +68,7 @@ impl Drifts {
 /// The drift that most points share: by the median, so that one engine that jumps does not widen all intervals.
 fn together(points: &[Drift]) -> Drift {
     let variances: Vec<f64> = points.iter().map(|drift| drift.variance).collect();
-    let variance = median(&variances).unwrap_or_default().max(0.0) / MEDIAN_OF_TWO_DEGREES;
+    let variance = median(&variances).unwrap_or_default() / MEDIAN_OF_TWO_DEGREES;
     Drift { variance, degrees: points.iter().map(|drift| drift.degrees).sum() }
 }
 
@@ -123,27 +125,23 @@ fn logarithms_of_ratios(case: &CaseRun, point: &PointRun, engine: &EngineRun) ->
     above.iter().zip(below).map(|(above, below)| (above / below).ln()).collect()
 }
 
-/// What the passes of a point differ by, less what the spread of the rounds within them explains; below zero when that is
-/// more than they differ by. `None` when there are no two passes.
+/// What the estimates of a point's passes differ by; `None` when there are no two passes.
 fn own_drift(logarithms: &[f64], point: &PointRun) -> Option<Drift> {
     let mut rest = logarithms;
-    let mut passes: Vec<&[f64]> = Vec::new();
+    let mut middles = Vec::with_capacity(point.passes.len());
     for rounds in &point.passes {
         let (pass, after) = rest.split_at_checked(*rounds as usize)?;
-        passes.push(pass);
+        if pass.is_empty() {
+            return None;
+        }
+        middles.push(hodges_lehmann(pass));
         rest = after;
     }
-    if passes.len() < 2 || passes.iter().any(|pass| pass.is_empty()) {
+    if middles.len() < 2 {
         return None;
     }
-    let middles: Vec<f64> = passes.iter().map(|pass| hodges_lehmann(pass)).collect();
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let squares = |values: &[f64]| values.iter().map(|v| (v - mean(values)).powi(2)).sum::<f64>();
-    let degrees = (passes.len() - 1) as f64;
-    let between = squares(&middles) / degrees;
-    // With one round a pass nothing is known of the spread within: then everything counts as drift.
-    let freedom: usize = passes.iter().map(|pass| pass.len() - 1).sum();
-    let within = passes.iter().map(|pass| squares(pass)).sum::<f64>() / freedom.max(1) as f64;
-    let share: Vec<f64> = passes.iter().map(|pass| within / pass.len() as f64).collect();
-    Some(Drift { variance: between - mean(&share), degrees })
+    let mean = middles.iter().sum::<f64>() / middles.len() as f64;
+    let squares: f64 = middles.iter().map(|middle| (middle - mean).powi(2)).sum();
+    let degrees = (middles.len() - 1) as f64;
+    Some(Drift { variance: squares / degrees, degrees })
 }

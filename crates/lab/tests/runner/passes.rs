@@ -98,8 +98,8 @@ fn without_drift_an_interval_stays_tight() {
         })
         .collect();
     let mean = halves.iter().sum::<f64>() / 20.0;
-    // A single pass of 12 rounds that spread by 1.4 % has ± 1.3 %, and the floor.
-    assert!((DRIFT_FLOOR..1.6 * DRIFT_FLOOR).contains(&mean), "{mean}: {halves:?}");
+    // Twelve rounds that spread by 1.4 % have ± 1.3 %, their passes (four rounds each) ± 2.0 %, and the floor is ± 2 %.
+    assert!((DRIFT_FLOOR..2.0 * DRIFT_FLOOR).contains(&mean), "{mean}: {halves:?}");
 }
 
 #[test]
