@@ -2,7 +2,7 @@
 //!
 //! An interval here is a *replication* interval: where the middle of another run of the same size is expected, in 95 of
 //! 100 cases. It is √2 wider than a confidence interval, because the other run is uncertain too, and it never gets
-//! narrower than what a machine drifts between two runs ([`DRIFT_FLOOR`]).
+//! narrower than [`DRIFT_FLOOR`]. What a machine drifts beyond that is found by `passes`.
 
 use fullbore_measure::median;
 use rand_xoshiro::SplitMix64;
