@@ -1,8 +1,9 @@
 //! Two runs → what got faster, what got slower, and what cannot be told. A pure function of the records.
 
-use crate::record::{CaseRun, EngineRun, LabRun, PointRun};
+use crate::passes::{self, Drifts};
+use crate::record::{CaseRun, EngineRun, LabRun, PointRun, SuiteRun};
 use crate::runner::point_text;
-use crate::statistics::{Estimate, Spread, difference, spread_of_ratios, spread_of_values};
+use crate::statistics::{Estimate, Spread, difference};
 
 /// Two runs side by side.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,23 +113,22 @@ fn row(old: &Standing, new: &Standing, comparisons: usize) -> Row {
 
 /// Every engine that can be held against something: the baseline only where it is alone.
 fn standings(run: &LabRun) -> Vec<Standing> {
-    let standing = |(suite, case, point, engine): (
-        &crate::record::SuiteRun,
-        &CaseRun,
-        &PointRun,
-        &EngineRun,
-    )| {
-        let baseline = point.engine(&case.baseline).filter(|run| !run.values.is_empty());
+    run.suites.iter().flat_map(suite_standings).collect()
+}
+
+fn suite_standings(suite: &SuiteRun) -> Vec<Standing> {
+    let drifts = Drifts::of(suite);
+    let standing = |case: &CaseRun, point: &PointRun, engine: &EngineRun| {
         let is_baseline = engine.engine == case.baseline;
         let is_alone = point.engines.iter().filter(|run| !run.values.is_empty()).count() == 1;
-        let (basis, spread) = match baseline {
-            Some(baseline) if !is_baseline => {
-                (Basis::Ratio, speed(case, spread_of_ratios(&engine.values, &baseline.values)?))
-            }
-            _ if is_alone || baseline.is_none() => {
-                (Basis::Value, speed(case, spread_of_values(&engine.values)?))
-            }
-            _ => return None,
+        let has_baseline = point.engine(&case.baseline).is_some_and(|run| !run.values.is_empty());
+        let (basis, spread) = if has_baseline && !is_baseline {
+            (Basis::Ratio, passes::speed(case, point, engine)?.spread(drifts.ratios))
+        } else if is_alone || !has_baseline {
+            let spread = passes::value(point, engine)?.spread(drifts.values);
+            (Basis::Value, as_speed(case, spread))
+        } else {
+            return None;
         };
         Some(Standing {
             case: format!("{}/{}", suite.name, case.name),
@@ -138,11 +138,15 @@ fn standings(run: &LabRun) -> Vec<Standing> {
             spread,
         })
     };
-    run.engine_runs().filter_map(standing).collect()
+    let of_point = |case, point: &PointRun| -> Vec<Standing> {
+        point.engines.iter().filter_map(|engine| standing(case, point, engine)).collect()
+    };
+    let cases = suite.cases.iter();
+    cases.flat_map(|case| case.points.iter().flat_map(move |point| of_point(case, point))).collect()
 }
 
 /// More is faster, or less is.
-fn speed(case: &CaseRun, spread: Spread) -> Spread {
+fn as_speed(case: &CaseRun, spread: Spread) -> Spread {
     if case.quantity.more_is_better() {
         spread
     } else {

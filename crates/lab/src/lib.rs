@@ -13,6 +13,7 @@ pub mod engines;
 mod executor;
 mod job;
 mod machine;
+mod passes;
 mod real;
 pub mod record;
 pub mod runner;

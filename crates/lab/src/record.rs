@@ -145,17 +145,20 @@ pub struct PointRun {
     pub parameters: Parameters,
     /// Rounds that were measured; each runs every engine once.
     pub rounds: u32,
+    /// Rounds of each pass over the suite, in order; empty in records of versions that made a single one.
+    #[serde(default)]
+    pub passes: Vec<u32>,
     /// Why no more were.
     pub stopped: Stopped,
     /// One for each engine, in the order of [`CaseRun::engines`].
     pub engines: Vec<EngineRun>,
 }
 
-/// Why a point has as many rounds as it has.
+/// Why a point has as many rounds as it has: what ended the last pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
-    /// All intervals are as tight as wanted.
+    /// The rounds spread so little that more would not tell more.
     Tight,
     /// Its time was over.
     Budget,
@@ -172,7 +175,7 @@ pub struct EngineRun {
     pub engine: String,
     /// How it went.
     pub outcome: Outcome,
-    /// Found value of each round, in the unit of the case; empty unless it was measured.
+    /// Found value of each round, pass after pass, in the unit of the case; empty unless it was measured.
     pub values: Vec<f64>,
     /// Median and interval of the values.
     pub value: Option<Estimate>,
@@ -196,7 +199,7 @@ pub struct EngineRun {
     pub counters: BTreeMap<String, Option<f64>>,
     /// Values far from all others.
     pub outliers: u32,
-    /// Change from the first rounds to the last, in percent, when it is no accident.
+    /// Change from the first rounds to the last, over all passes, in percent, when it is no accident.
     pub drift_percent: Option<f64>,
 }
 

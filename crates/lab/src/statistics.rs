@@ -2,7 +2,7 @@
 //!
 //! An interval here is a *replication* interval: where the middle of another run of the same size is expected, in 95 of
 //! 100 cases. It is √2 wider than a confidence interval, because the other run is uncertain too, and it never gets
-//! narrower than what a machine drifts between two runs ([`DRIFT_FLOOR`]).
+//! narrower than [`DRIFT_FLOOR`]. What a machine drifts beyond that is found by `passes`.
 
 use fullbore_measure::median;
 use rand_xoshiro::SplitMix64;
@@ -74,7 +74,7 @@ pub(crate) struct Spread {
     pub(crate) middle: f64,
     /// Its standard error; `None` for a single value.
     pub(crate) error: Option<f64>,
-    /// Values less one.
+    /// Degrees of freedom of the error: values less one, as long as nothing else is in it.
     pub(crate) degrees: f64,
 }
 
@@ -84,7 +84,20 @@ impl Spread {
         Self { middle: middle(logarithms), error: standard_error(logarithms, middle), degrees }
     }
 
-    fn estimate(self) -> Estimate {
+    /// With an error of its own source, independent of the first: a variance known by so many degrees of freedom.
+    ///
+    /// Source of the degrees together: Satterthwaite (1946).
+    pub(crate) fn with(self, variance: f64, degrees: f64) -> Self {
+        let Some(error) = self.error.filter(|_| variance > 0.0 && degrees > 0.0) else {
+            return self;
+        };
+        let own = error * error;
+        let both = own + variance;
+        let spent = own.powi(2) / self.degrees + variance.powi(2) / degrees;
+        Self { error: Some(both.sqrt()), degrees: both.powi(2) / spent, ..self }
+    }
+
+    pub(crate) fn estimate(self) -> Estimate {
         let two_runs = std::f64::consts::SQRT_2;
         let half = |error: f64| (student(0.05, self.degrees) * two_runs * error).hypot(DRIFT_FLOOR);
         Estimate::of_logarithm(self.middle, self.error.map(half))

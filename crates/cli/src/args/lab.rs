@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 ///
 /// A suite asks questions (cases); each is answered by several engines that do the same work in turn, A B A B ...,
 /// until the ratio between them is known well enough or the time is over. An answer is checked before a time counts.
-/// Results go to standard output after every case; Ctrl-C keeps what is done.
+/// Results go to standard output after every suite; Ctrl-C keeps what is done.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,

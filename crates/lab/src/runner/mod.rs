@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use self::budget::Budget;
+use self::point::Point;
 use crate::executor::{Executor, Missing};
-use crate::record::{CaseRun, Effort, EngineNote, LabRun, Machine, PointRun, SCHEMA, SuiteRun};
+use crate::passes::{self, Drifts};
+use crate::record::{CaseRun, Effort, EngineNote, LabRun, Machine, SCHEMA, SuiteRun};
 use crate::suite::{Case, Need, Run, Suite, expand, points};
 use crate::{Parameter, Parameters};
 
@@ -18,8 +20,11 @@ pub trait Onlooker {
     /// A trial is about to start.
     fn progress(&mut self, progress: &Progress<'_>);
 
-    /// A case is done; the record holds it.
+    /// A pass over a case is done; the record holds what it found.
     fn case_done(&mut self, run: &LabRun);
+
+    /// A suite is done, or what will be done of it: its intervals are the last ones.
+    fn suite_done(&mut self, suite: &SuiteRun);
 }
 
 /// How far a run is.
@@ -31,15 +36,19 @@ pub struct Progress<'a> {
     pub engine: &'a str,
     /// The swept values of the point, for people.
     pub point: &'a str,
-    /// The round; 0 while answers are checked.
+    /// The pass over the suite, from 1.
+    pub pass: u32,
+    /// Passes there are.
+    pub passes: u32,
+    /// The round of this point, over all passes; 0 while answers are checked.
     pub round: u32,
-    /// Points that are done, of all suites.
-    pub points_done: usize,
-    /// Points there are.
-    pub points: usize,
+    /// Visits to points that are done, of all suites; each point is visited once a pass.
+    pub visits_done: usize,
+    /// Visits there are.
+    pub visits: usize,
     /// Time it has taken so far.
     pub elapsed_ns: u64,
-    /// Time it will still take, by what the points took so far.
+    /// Time it will still take, by what the visits took so far.
     pub left_ns: u64,
 }
 
@@ -89,6 +98,26 @@ impl Plan {
             Effort::Usual | Effort::Runs(_) => points(&case.sweep, &case.fixed),
         }
     }
+
+    /// A case as the record has it, but for its intervals.
+    fn case_run(&self, suite: &Suite, case: &Case, points: &[Point<'_>]) -> CaseRun {
+        let is_quick = self.effort == Effort::Quick;
+        CaseRun {
+            name: case.name.clone(),
+            title: case.title.clone(),
+            about: case.about.clone(),
+            command: format!("{} {}/{}", self.command, suite.name, case.name),
+            quantity: case.quantity.clone(),
+            ratio: case.ratio,
+            chart: case.chart.clone(),
+            sweep: if is_quick { &case.quick_sweep } else { &case.sweep }.clone(),
+            fixed: if is_quick { &case.quick_fixed } else { &case.fixed }.clone(),
+            columns: case.columns.clone(),
+            baseline: case.baseline.clone(),
+            engines: case.engines.iter().map(note).collect(),
+            points: points.iter().filter_map(Point::run).collect(),
+        }
+    }
 }
 
 /// Runs all suites of the plan. Ends early, with what is done, when `stop` becomes true.
@@ -113,7 +142,8 @@ pub fn run(
         suites: Vec::new(),
     };
     let all = plan.suites.iter().flat_map(|suite| &suite.cases);
-    let points = all.map(|case| plan.points_of(case).len()).sum();
+    let points: usize = all.map(|case| plan.points_of(case).len()).sum();
+    let passes = budget::passes(plan.effort);
     let mut runner = Runner {
         plan,
         executor,
@@ -121,8 +151,10 @@ pub fn run(
         stop,
         record,
         began_ns,
-        points,
-        points_done: 0,
+        pass: 1,
+        passes,
+        visits: points * passes as usize,
+        visits_done: 0,
         last_done_ns: began_ns,
         prepared: BTreeMap::new(),
         needs: BTreeMap::new(),
@@ -147,11 +179,13 @@ struct Runner<'a> {
     stop: &'a AtomicBool,
     record: LabRun,
     began_ns: u64,
-    points: usize,
-    points_done: usize,
+    pass: u32,
+    passes: u32,
+    visits: usize,
+    visits_done: usize,
     /// When the last of them was done.
     last_done_ns: u64,
-    /// Lines that made files, and how that went.
+    /// Lines that made files in this pass, and how that went.
     prepared: BTreeMap<String, Result<(), String>>,
     /// What was asked of the machine, and what it lacks.
     needs: BTreeMap<Need, Option<Missing>>,
@@ -162,55 +196,63 @@ impl Runner<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Visits all points of a suite in several passes, so that what changes on the machine meanwhile shows.
     fn suite(&mut self, suite: &Suite) {
         if self.is_stopped() {
             return;
         }
-        let points = suite.cases.iter().map(|case| self.plan.points_of(case).len()).sum();
-        let mut budget = Budget::new(self.plan.effort, self.executor.now_ns(), points);
+        let plan = self.plan;
+        let points = suite.cases.iter().map(|case| plan.points_of(case).len()).sum();
+        let mut budget = Budget::new(plan.effort, self.executor.now_ns(), points);
+        let of_case = |case| -> Vec<Point<'_>> {
+            let parameters = plan.points_of(case);
+            let point = |own| Point::new(plan, suite, case, &own, budget.trial_limit_ns());
+            parameters.into_iter().map(point).collect()
+        };
+        let mut cases: Vec<Vec<Point<'_>>> = suite.cases.iter().map(of_case).collect();
         let run =
             SuiteRun { name: suite.name.clone(), about: suite.about.clone(), cases: Vec::new() };
         self.record.suites.push(run);
-        for case in &suite.cases {
-            let Some(done) = self.case(suite, case, &mut budget) else {
-                break;
-            };
-            if let Some(run) = self.record.suites.last_mut() {
-                run.cases.push(done);
+        for pass in 1..=self.passes {
+            self.pass = pass;
+            self.prepared.clear(); // files lie elsewhere in memory when they are made anew
+            budget.begin_pass();
+            for (place, points) in cases.iter_mut().enumerate() {
+                self.case(suite, place, points, &mut budget);
             }
-            self.record.elapsed_ns = self.executor.now_ns() - self.began_ns;
-            self.onlooker.case_done(&self.record);
+        }
+        if let Some(run) = self.record.suites.last_mut() {
+            let drift = Drifts::of(run);
+            run.cases.iter_mut().for_each(|case| passes::estimate(case, drift));
+            self.onlooker.suite_done(run);
         }
     }
 
-    /// Measures a case; `None` when it was stopped before a point was done.
-    fn case(&mut self, suite: &Suite, case: &Case, budget: &mut Budget) -> Option<CaseRun> {
-        let mut done: Vec<PointRun> = Vec::new();
-        for parameters in self.plan.points_of(case) {
-            let name = format!("{}/{}", suite.name, case.name);
-            let Some(point) = point::measure(self, case, &name, &parameters, budget) else {
+    /// Visits the points of a case once, and puts what is known then into the record.
+    fn case(&mut self, suite: &Suite, place: usize, points: &mut [Point<'_>], budget: &mut Budget) {
+        let mut has_visited = false;
+        for point in points.iter_mut() {
+            if point.visit(self, budget).is_none() {
                 break;
-            };
-            done.push(point);
-            self.points_done += 1;
+            }
+            has_visited = true;
+            self.visits_done += 1;
             self.last_done_ns = self.executor.now_ns();
         }
-        let is_quick = self.plan.effort == Effort::Quick;
-        (!done.is_empty()).then(|| CaseRun {
-            name: case.name.clone(),
-            title: case.title.clone(),
-            about: case.about.clone(),
-            command: format!("{} {}/{}", self.plan.command, suite.name, case.name),
-            quantity: case.quantity.clone(),
-            ratio: case.ratio,
-            chart: case.chart.clone(),
-            sweep: if is_quick { &case.quick_sweep } else { &case.sweep }.clone(),
-            fixed: if is_quick { &case.quick_fixed } else { &case.fixed }.clone(),
-            columns: case.columns.clone(),
-            baseline: case.baseline.clone(),
-            engines: case.engines.iter().map(note).collect(),
-            points: done,
-        })
+        let Some(run) = self.record.suites.last_mut().filter(|_| has_visited) else {
+            return;
+        };
+        let done = self.plan.case_run(suite, &suite.cases[place], points);
+        match run.cases.get_mut(place) {
+            Some(case) => *case = done,
+            None => run.cases.push(done),
+        }
+        let drift = Drifts::of(run);
+        if let Some(case) = run.cases.get_mut(place) {
+            passes::estimate(case, drift);
+        }
+        self.record.elapsed_ns = self.executor.now_ns() - self.began_ns;
+        self.onlooker.case_done(&self.record);
     }
 
     fn missing(&mut self, needs: &[Need], parameters: &Parameters) -> Option<Missing> {
@@ -237,14 +279,14 @@ impl Runner<'_> {
         done
     }
 
-    /// Time the whole run will still take, by what its points took so far.
+    /// Time the whole run will still take, by what its visits took so far.
     fn left_ns(&mut self, budget: &Budget) -> u64 {
-        let left = self.points.saturating_sub(self.points_done) as u64;
-        if self.points_done == 0 {
+        let left = self.visits.saturating_sub(self.visits_done) as u64;
+        if self.visits_done == 0 {
             let passed_ns = self.executor.now_ns() - self.began_ns;
-            return budget.usual_point_ns().saturating_mul(left).saturating_sub(passed_ns);
+            return budget.usual_visit_ns().saturating_mul(left).saturating_sub(passed_ns);
         }
-        let whole_ns = (self.last_done_ns - self.began_ns) / self.points_done as u64 * left;
+        let whole_ns = (self.last_done_ns - self.began_ns) / self.visits_done as u64 * left;
         whole_ns.saturating_sub(self.executor.now_ns() - self.last_done_ns)
     }
 }

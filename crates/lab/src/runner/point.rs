@@ -1,11 +1,12 @@
-//! One point of a sweep: check every engine's answer, then run them in turn, A B C A B C …, until enough is known.
+//! One point of a sweep: check every engine's answer, then, in each pass, run them in turn, A B C A B C …, until enough
+//! is known.
 
 use super::budget::{Budget, Limit};
 use super::summary::{self, Taken};
-use super::{Progress, Runner, point_text};
+use super::{Plan, Progress, Runner, point_text};
 use crate::executor::{Program, Purpose, Trial};
-use crate::record::{Effort, EngineRun, Outcome, PointRun, Stopped};
-use crate::suite::{Answer, Case, Engine, Run, expand};
+use crate::record::{Effort, Outcome, PointRun, Stopped};
+use crate::suite::{Answer, Case, Engine, Run, Suite, expand};
 use crate::{EngineError, Job, Parameters, Sample, engines};
 
 /// An engine at this point, and what is known about it so far.
@@ -17,35 +18,123 @@ pub(super) struct Entrant<'a> {
     pub(super) out: Option<Outcome>,
 }
 
-/// Measures all engines at one point; `None` when it was stopped before that was done.
-pub(super) fn measure(
-    runner: &mut Runner<'_>,
-    case: &Case,
-    name: &str,
-    parameters: &Parameters,
-    budget: &mut Budget,
-) -> Option<PointRun> {
-    if runner.is_stopped() {
-        return None;
+/// A point of a sweep, and what is known about it so far.
+pub(super) struct Point<'a> {
+    case: &'a Case,
+    /// `suite/case`
+    name: String,
+    /// The swept values, for people.
+    text: String,
+    /// Only what is swept: the rest is the same at all points.
+    swept: Parameters,
+    /// Everything that may stand in a line.
+    parameters: Parameters,
+    entrants: Vec<Entrant<'a>>,
+    /// Rounds of each pass.
+    passes: Vec<u32>,
+    /// Why there are no more; `None` as long as no visit is done.
+    stopped: Option<Stopped>,
+}
+
+impl<'a> Point<'a> {
+    pub(super) fn new(
+        plan: &Plan,
+        suite: &Suite,
+        case: &'a Case,
+        own: &Parameters,
+        limit_ns: u64,
+    ) -> Self {
+        let is_swept = |name: &String| case.sweep.iter().any(|axis| axis.name == *name);
+        let kept = own.0.iter().filter(|(name, _)| is_swept(name));
+        let swept = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let mut parameters = own.clone();
+        parameters.0.extend(plan.places.0.clone());
+        Self {
+            case,
+            name: format!("{}/{}", suite.name, case.name),
+            text: point_text(&case.sweep, own),
+            swept: Parameters(swept),
+            entrants: enter(case, &parameters, limit_ns),
+            parameters,
+            passes: Vec::new(),
+            stopped: None,
+        }
     }
-    let swept = swept(case, parameters);
-    let now_ns = runner.executor.now_ns();
-    let Some(limit) = budget.next(now_ns) else {
-        let engines = case.engines.iter().map(|engine| without(engine, Outcome::NoTime));
-        let engines = engines.collect();
-        return Some(PointRun { parameters: swept, rounds: 0, stopped: Stopped::Budget, engines });
-    };
-    let mut all = parameters.clone();
-    all.0.extend(runner.plan.places.0.clone());
-    let mut entrants = enter(case, &all, budget.trial_limit_ns());
-    let text = point_text(&case.sweep, parameters);
-    let seen = Seen { name, point: &text, budget };
-    available(runner, &all, &mut entrants);
-    prepare(runner, case, &all, &mut entrants);
-    check(runner, case, &all, &mut entrants, &seen)?;
-    let (rounds, stopped) = rounds(runner, case, &mut entrants, limit, &seen)?;
-    let engines = summary::engines(case, entrants);
-    Some(PointRun { parameters: swept, rounds, stopped, engines })
+
+    /// Measures all engines for one pass; `None` when it was stopped before that was done, and nothing of it counts.
+    pub(super) fn visit(&mut self, runner: &mut Runner<'_>, budget: &mut Budget) -> Option<()> {
+        if runner.is_stopped() {
+            return None;
+        }
+        let now_ns = runner.executor.now_ns();
+        let limit = budget.next(now_ns, self.round_ns());
+        if self.stopped.is_some() && self.is_out() {
+            return Some(());
+        }
+        let Some(limit) = limit else {
+            self.leave_out();
+            return Some(());
+        };
+        let known = self.rounds();
+        if self.measure(runner, limit, budget).is_none() {
+            self.entrants.iter_mut().for_each(|entrant| entrant.taken.keep(known));
+            return None;
+        }
+        Some(())
+    }
+
+    /// The point as the record has it, but for its intervals; `None` as long as no visit is done.
+    pub(super) fn run(&self) -> Option<PointRun> {
+        Some(PointRun {
+            parameters: self.swept.clone(),
+            rounds: self.rounds(),
+            passes: self.passes.clone(),
+            stopped: self.stopped?,
+            engines: summary::engines(&self.entrants),
+        })
+    }
+
+    fn rounds(&self) -> u32 {
+        self.passes.iter().sum()
+    }
+
+    /// What a round takes: once each engine.
+    fn round_ns(&self) -> u64 {
+        self.entrants.iter().map(|entrant| entrant.taken.last_ns()).sum()
+    }
+
+    fn is_out(&self) -> bool {
+        self.entrants.iter().all(|entrant| entrant.out.is_some())
+    }
+
+    /// There is no time for a visit.
+    fn leave_out(&mut self) {
+        if self.stopped.is_none() {
+            let others = self.entrants.iter_mut().filter(|entrant| entrant.out.is_none());
+            others.for_each(|entrant| entrant.out = Some(Outcome::NoTime));
+        }
+        self.stopped = Some(Stopped::Budget);
+    }
+
+    fn measure(&mut self, runner: &mut Runner<'_>, limit: Limit, budget: &Budget) -> Option<()> {
+        let (case, known) = (self.case, self.rounds());
+        let seen = Seen { name: &self.name, point: &self.text, budget };
+        let (parameters, entrants) = (&self.parameters, &mut self.entrants);
+        let is_first = self.stopped.is_none();
+        if is_first {
+            available(runner, parameters, entrants);
+        }
+        prepare(runner, case, parameters, entrants);
+        if is_first {
+            check(runner, case, parameters, entrants, &seen)?;
+        }
+        let (rounds, stopped) = rounds(runner, case, entrants, known, limit, &seen)?;
+        if rounds > 0 {
+            self.passes.push(rounds);
+        }
+        self.stopped = Some(stopped);
+        Some(())
+    }
 }
 
 /// What an onlooker is told at each trial.
@@ -53,17 +142,6 @@ struct Seen<'a> {
     name: &'a str,
     point: &'a str,
     budget: &'a Budget,
-}
-
-/// Only what is swept: the rest is the same at all points.
-fn swept(case: &Case, parameters: &Parameters) -> Parameters {
-    let is_swept = |name: &String| case.sweep.iter().any(|axis| axis.name == *name);
-    let kept = parameters.0.iter().filter(|(name, _)| is_swept(name));
-    Parameters(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
-}
-
-fn without(engine: &Engine, outcome: Outcome) -> EngineRun {
-    summary::not_measured(&engine.name, outcome)
 }
 
 fn enter<'a>(case: &'a Case, parameters: &Parameters, limit_ns: u64) -> Vec<Entrant<'a>> {
@@ -213,9 +291,11 @@ fn run(
         case: seen.name,
         engine: &entrant.engine.label,
         point: seen.point,
+        pass: runner.pass,
+        passes: runner.passes,
         round,
-        points_done: runner.points_done,
-        points: runner.points,
+        visits_done: runner.visits_done,
+        visits: runner.visits,
         elapsed_ns: runner.executor.now_ns() - runner.began_ns,
         left_ns,
     });
@@ -236,11 +316,13 @@ fn run(
     })
 }
 
-/// Rounds until the limit says stop; `None` when it was stopped from outside before there was one.
+/// Rounds, after the `known` ones of earlier passes, until the limit says stop; `None` when it was stopped from outside
+/// before that.
 fn rounds(
     runner: &mut Runner<'_>,
     case: &Case,
     entrants: &mut [Entrant<'_>],
+    known: u32,
     mut limit: Limit,
     seen: &Seen<'_>,
 ) -> Option<(u32, Stopped)> {
@@ -251,7 +333,8 @@ fn rounds(
         }
         let began_ns = runner.executor.now_ns();
         for entrant in entrants.iter_mut() {
-            let Some(sample) = run(runner, entrant, Purpose::Time, rounds + 1, seen)? else {
+            let Some(sample) = run(runner, entrant, Purpose::Time, known + rounds + 1, seen)?
+            else {
                 continue;
             };
             take(case, entrant, sample);

@@ -27,6 +27,17 @@ impl Taken {
         self.values.push(value);
         self.samples.push(sample);
     }
+
+    /// What the last trial took; 0 when there was none.
+    pub(super) fn last_ns(&self) -> u64 {
+        self.samples.last().map_or(0, |sample| sample.elapsed_ns)
+    }
+
+    /// Forgets all rounds after the first `rounds`.
+    pub(super) fn keep(&mut self, rounds: u32) {
+        self.values.truncate(rounds as usize);
+        self.samples.truncate(rounds as usize);
+    }
 }
 
 /// The number of a trial that a case is about.
@@ -85,24 +96,22 @@ fn speed(case: &Case, values: &[f64], baseline: &[f64]) -> Option<Estimate> {
     }
 }
 
-/// The engines as the record has them.
-pub(super) fn engines(case: &Case, entrants: Vec<Entrant<'_>>) -> Vec<EngineRun> {
-    let baseline = entrants.iter().find(|e| e.engine.name == case.baseline && e.out.is_none());
-    let baseline = baseline.map(|entrant| entrant.taken.values.clone());
-    let engine = |entrant: Entrant<'_>| {
+/// The engines as the record has them, but for their intervals.
+pub(super) fn engines(entrants: &[Entrant<'_>]) -> Vec<EngineRun> {
+    let engine = |entrant: &Entrant<'_>| {
         let name = &entrant.engine.name;
-        match entrant.out {
+        match &entrant.out {
             Some(outcome) => {
-                let answer = entrant.taken.check.and_then(|sample| sample.answer);
-                EngineRun { answer, ..not_measured(name, outcome) }
+                let answer = entrant.taken.check.as_ref().and_then(|sample| sample.answer.clone());
+                EngineRun { answer, ..not_measured(name, outcome.clone()) }
             }
             None => EngineRun {
                 remark: entrant.engine.is_unchecked.then(|| remark(&entrant.taken)).flatten(),
-                ..measured(case, name, &entrant.taken, baseline.as_deref())
+                ..measured(name, &entrant.taken)
             },
         }
     };
-    entrants.into_iter().map(engine).collect()
+    entrants.iter().map(engine).collect()
 }
 
 /// What an answer that is not judged was, when it was not the right one.
@@ -124,7 +133,7 @@ fn remark(taken: &Taken) -> Option<String> {
 }
 
 /// An engine without numbers.
-pub(super) fn not_measured(engine: &str, outcome: Outcome) -> EngineRun {
+fn not_measured(engine: &str, outcome: Outcome) -> EngineRun {
     EngineRun {
         engine: engine.to_owned(),
         outcome,
@@ -144,8 +153,7 @@ pub(super) fn not_measured(engine: &str, outcome: Outcome) -> EngineRun {
     }
 }
 
-fn measured(case: &Case, name: &str, taken: &Taken, baseline: Option<&[f64]>) -> EngineRun {
-    let is_baseline = name == case.baseline;
+fn measured(name: &str, taken: &Taken) -> EngineRun {
     let check = taken.check.as_ref();
     let last = taken.samples.last();
     let cpu = |sample: &Sample| sample.sides.iter().map(|side| side.cpu_ns).sum::<u64>() as f64;
@@ -156,9 +164,7 @@ fn measured(case: &Case, name: &str, taken: &Taken, baseline: Option<&[f64]>) ->
         median(&taken.samples.iter().map(number).collect::<Vec<_>>()).map(whole)
     };
     EngineRun {
-        value: statistics::of_values(&taken.values),
         mad: Summary::of(&taken.values).map(|summary| summary.mad),
-        speed: baseline.filter(|_| !is_baseline).and_then(|b| speed(case, &taken.values, b)),
         answer: check.and_then(|sample| sample.answer.clone()),
         cpu_ns: of_all(&cpu).filter(|cpu_ns| *cpu_ns > 0),
         elapsed_ns: of_all(&|sample| sample.elapsed_ns as f64),

@@ -50,7 +50,8 @@ pub struct Case {
     pub fixed: Parameters,
     /// The same with `--quick`.
     pub quick_fixed: Parameters,
-    /// Shell lines that make files in `{dir}` before a point is measured; each different text runs once.
+    /// Shell lines that make files in `{dir}` before a point is measured; each different text runs once a pass,
+    /// so that it must be able to run again.
     pub setup: Vec<String>,
     /// Bytes that one trial of a program moves: a product of sizes and `{parameters}`.
     pub bytes: Option<String>,

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use fullbore_lab::record::{Effort, LabRun, Machine};
+use fullbore_lab::record::{Effort, LabRun, Machine, SuiteRun};
 use fullbore_lab::runner::{Onlooker, Plan, Progress, run};
 use fullbore_lab::suite::{Need, read};
 use fullbore_lab::{EngineError, Executor, Missing, Parameters, Program, Purpose, Sample, Trial};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// Runs lines such as `NAME 20ms`, `NAME 20ms 30ms` (in turn), `NAME 20ms answer=x`, `NAME fail` and `NAME absent`.
 #[derive(Debug, Default)]
@@ -21,6 +24,41 @@ pub(crate) struct Mock {
     /// After how many trials somebody presses Ctrl-C.
     pub(crate) interrupt_after: Option<usize>,
     pub(crate) stop: Arc<AtomicBool>,
+    /// The trial, counted from 1, from which on all fail.
+    pub(crate) fails_from: Option<usize>,
+    /// What makes times differ from what lines say.
+    pub(crate) noise: Option<Noise>,
+}
+
+/// Times that vary by `spread` from trial to trial, and by `drift` each time that a line of setup has run.
+#[derive(Debug)]
+pub(crate) struct Noise {
+    random: SplitMix64,
+    drift: f64,
+    spread: f64,
+    offsets: BTreeMap<String, f64>,
+}
+
+impl Noise {
+    /// Both are standard deviations of logarithms: 0.05 is about 5 %.
+    pub(crate) fn new(seed: u64, drift: f64, spread: f64) -> Self {
+        Self { random: SplitMix64::seed_from_u64(seed), drift, spread, offsets: BTreeMap::new() }
+    }
+
+    /// What the next time of an engine is multiplied by.
+    fn factor(&mut self, name: &str) -> f64 {
+        if !self.offsets.contains_key(name) {
+            let offset = self.drift * self.normal();
+            self.offsets.insert(name.to_owned(), offset);
+        }
+        (self.offsets[name] + self.spread * self.normal()).exp()
+    }
+
+    /// The sum of twelve uniform numbers less six: nearly normal.
+    fn normal(&mut self) -> f64 {
+        let mut uniform = || (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+    }
 }
 
 impl Executor for Mock {
@@ -32,6 +70,9 @@ impl Executor for Mock {
 
     fn prepare(&mut self, line: &str) -> Result<(), String> {
         self.prepared.push(line.to_owned());
+        if let Some(noise) = &mut self.noise {
+            noise.offsets.clear();
+        }
         if line.contains("broken") { Err("no space".to_owned()) } else { Ok(()) }
     }
 
@@ -44,16 +85,19 @@ impl Executor for Mock {
         if self.interrupt_after == Some(self.log.len()) {
             self.stop.store(true, Ordering::Relaxed);
         }
+        let factor = self.noise.as_mut().map_or(1.0, |noise| noise.factor(&name));
         let count = self.counts.entry(name).or_default();
         let turn = *count;
         *count += usize::from(!is_check);
         let words: Vec<&str> = words.collect();
-        if words.contains(&"fail") {
+        if words.contains(&"fail") || self.fails_from.is_some_and(|first| self.log.len() >= first) {
             return Err(EngineError::Failed("exit status 3".to_owned()));
         }
         let times: Vec<u64> =
             words.iter().filter_map(|word| word.strip_suffix("ms")?.parse().ok()).collect();
         let elapsed_ns = times[turn % times.len()] * 1_000_000;
+        let elapsed = Duration::from_nanos(elapsed_ns).mul_f64(factor);
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap();
         self.now_ns += elapsed_ns;
         let answer = words.iter().find_map(|word| word.strip_prefix("answer=")).map(str::to_owned);
         let bytes = trial.bytes;
@@ -69,6 +113,7 @@ impl Executor for Mock {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) cases: Vec<usize>,
+    pub(crate) suites: Vec<SuiteRun>,
     pub(crate) left_ns: Vec<u64>,
 }
 
@@ -80,6 +125,10 @@ impl Onlooker for Memory {
     fn case_done(&mut self, run: &LabRun) {
         assert!(!run.is_complete, "a record that is written while it grows must say so");
         self.cases.push(run.suites.iter().map(|suite| suite.cases.len()).sum());
+    }
+
+    fn suite_done(&mut self, suite: &SuiteRun) {
+        self.suites.push(suite.clone());
     }
 }
 

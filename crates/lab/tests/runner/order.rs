@@ -14,6 +14,7 @@ fn engines_run_in_turn_after_one_trial_each_that_does_not_count() {
     assert_eq!(mock.log, ["(A)", "(B)", "A", "B", "A", "B", "A", "B"]);
     let point = &record.suites[0].cases[0].points[0];
     assert_eq!((point.rounds, point.stopped), (3, Stopped::Rounds));
+    assert_eq!(point.passes, [1, 1, 1]);
     assert_eq!(point.engines[1].values, [0.02; 3]);
     assert!(record.is_complete);
 }
@@ -34,7 +35,7 @@ fn steady_engines_stop_early_and_restless_ones_go_on() {
         let point = &record.suites[0].cases[0].points[0];
         (point.rounds, point.stopped)
     };
-    assert_eq!(rounds("B 50ms"), (5, Stopped::Tight));
+    assert_eq!(rounds("B 50ms"), (6, Stopped::Tight));
     let (restless, _) = rounds("B 50ms 90ms 20ms 70ms 30ms 150ms");
     assert!(restless > 20, "{restless} rounds");
 }
@@ -44,14 +45,15 @@ fn the_budget_ends_a_point_but_never_before_the_least_rounds() {
     let text = suite(SECONDS, &[("a", "A 4000ms 9000ms 2000ms"), ("b", "B 5000ms 1000ms 8000ms")]);
     let (record, _) = run_text(&text, Effort::Quick, &mut Mock::default());
     let point = &record.suites[0].cases[0].points[0];
-    assert_eq!((point.rounds, point.stopped), (4, Stopped::Budget));
-    assert!(record.elapsed_ns > 30_000_000_000);
+    // A round takes about 10 s: the third pass has time for a second one.
+    assert_eq!((point.passes.as_slice(), point.stopped), ([1, 1, 2].as_slice(), Stopped::Budget));
+    assert!(record.elapsed_ns < 60_000_000_000);
 }
 
 #[test]
 fn a_suite_that_is_far_over_its_time_leaves_points_out_and_says_so() {
     let case = "show = \"seconds\"\nsweep = { x = [1, 2, 3] }";
-    let text = suite(case, &[("a", "A{x} 20000ms")]);
+    let text = suite(case, &[("a", "A{x} 30000ms")]);
     let (record, _) = run_text(&text, Effort::Quick, &mut Mock::default());
     let points = &record.suites[0].cases[0].points;
     assert_eq!(points.len(), 3);
@@ -91,16 +93,35 @@ fn time_left_falls_to_the_last_points_share() {
 }
 
 #[test]
-fn ctrl_c_keeps_the_points_that_are_done() {
+fn ctrl_c_in_the_first_pass_keeps_the_points_that_are_done() {
     let case = "show = \"seconds\"\nsweep = { x = [1, 2, 3] }";
     let text = suite(case, &[("a", "A{x} 1ms"), ("b", "B 1ms")]);
-    // Each point has 2 checks and 2 × 2 trials: the ninth trial is in the second point.
-    let mut mock = Mock { interrupt_after: Some(9), ..Mock::default() };
+    // In its first visit each point has 2 checks and 2 trials: the seventh trial is in the second point.
+    let mut mock = Mock { interrupt_after: Some(7), ..Mock::default() };
     let (record, memory) = run_text(&text, Effort::Runs(2), &mut mock);
-    assert_eq!(mock.log.len(), 9, "nothing runs after Ctrl-C");
+    assert_eq!(mock.log.len(), 7, "nothing runs after Ctrl-C");
     assert!(!record.is_complete);
     assert_eq!(record.suites[0].cases[0].points.len(), 1);
-    assert_eq!(memory.cases, [1]);
+    assert_eq!((memory.cases, memory.suites), (vec![1], record.suites));
+}
+
+#[test]
+fn ctrl_c_in_a_later_pass_keeps_the_rounds_of_the_earlier_ones() {
+    let case = "show = \"seconds\"\nsweep = { x = [1, 2, 3] }";
+    let text = suite(case, &[("a", "A{x} 1ms"), ("b", "B 1ms")]);
+    // The first pass has 12 trials, and the second visit of the first point 2: then half a round of the second.
+    let mut mock = Mock { interrupt_after: Some(16), ..Mock::default() };
+    let (record, memory) = run_text(&text, Effort::Runs(2), &mut mock);
+    assert_eq!(mock.log.len(), 16);
+    assert!(!record.is_complete);
+    let points = &record.suites[0].cases[0].points;
+    let passes: Vec<_> = points.iter().map(|point| point.passes.as_slice()).collect();
+    assert_eq!(passes, [[1, 1].as_slice(), &[1], &[1]]);
+    for point in points {
+        let mut counts = point.engines.iter().map(|engine| engine.values.len());
+        assert!(counts.all(|count| count == point.rounds as usize), "{point:?}");
+    }
+    assert_eq!(memory.cases, [1, 1]);
 }
 
 #[test]

@@ -131,15 +131,19 @@ pub(super) fn trouble(outcome: &Outcome) -> String {
     })
 }
 
-/// How much a point was measured: `7 rounds, as tight as wanted`.
+/// How much a point was measured: `9 rounds in 3 passes, steady enough`.
 pub(super) fn effort(point: &PointRun) -> String {
     let why = match point.stopped {
-        Stopped::Tight => ", as tight as wanted",
+        Stopped::Tight => ", steady enough",
         Stopped::Budget => ", then its time was over",
         Stopped::Rounds | Stopped::Nothing => "",
     };
     let s = if point.rounds == 1 { "" } else { "s" };
-    format!("{} round{s}{why}", point.rounds)
+    let passes = match point.passes.len() {
+        0 | 1 => String::new(),
+        passes => format!(" in {passes} passes"),
+    };
+    format!("{} round{s}{passes}{why}", point.rounds)
 }
 
 /// The largest numbers of the whole run in one sentence.

@@ -263,10 +263,10 @@ pub fn progress(progress: &Progress<'_>, columns: usize) -> String {
     let round = if progress.round == 0 {
         "checking".to_owned()
     } else {
-        format!("round {}", progress.round)
+        format!("pass {} of {}, round {}", progress.pass, progress.passes, progress.round)
     };
-    let whole = progress.points.max(1);
-    let percent = progress.points_done * 100 / whole;
+    let whole = progress.visits.max(1);
+    let percent = progress.visits_done * 100 / whole;
     let left = match progress.left_ns.div_ceil(1_000_000_000) {
         left @ 0..100 => format!("{left} s"),
         left => seconds(left * 1_000_000_000),

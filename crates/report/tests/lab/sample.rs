@@ -108,6 +108,7 @@ fn point(swept: &[(&str, u64)], scale: f64) -> PointRun {
     PointRun {
         parameters: parameters(swept),
         rounds: 5,
+        passes: vec![2, 2, 1],
         stopped: Stopped::Tight,
         engines: vec![measured("write", &base, None), measured("ring", &ring, Some(&base)), double],
     }
@@ -120,6 +121,7 @@ fn troubled() -> PointRun {
     PointRun {
         parameters: Parameters::default(),
         rounds: 1,
+        passes: vec![1],
         stopped: Stopped::Budget,
         engines: vec![
             measured("write", &[250.0], None),

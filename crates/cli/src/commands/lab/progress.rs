@@ -1,9 +1,9 @@
-//! What is seen while the lab runs: a line on a terminal, a table after every case.
+//! What is seen while the lab runs: a line on a terminal, the tables of a suite when it is done.
 
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
-use fullbore_lab::record::LabRun;
+use fullbore_lab::record::{LabRun, SuiteRun};
 use fullbore_lab::runner::{Onlooker, Progress};
 use fullbore_measure::seconds;
 use fullbore_report::lab::text;
@@ -65,23 +65,24 @@ impl Onlooker for Shown<'_> {
     }
 
     fn case_done(&mut self, run: &LabRun) {
-        self.finish();
-        if !self.is_quiet
-            && let Some(case) = run.suites.last().and_then(|suite| suite.cases.last())
-        {
-            let suite = run.suites.last().map_or("", |suite| suite.name.as_str());
-            let table = text::case(suite, case, style_of(&stdout()));
-            // A reader that left has seen enough; the reports are written all the same.
-            let _ = stdout().write_all(table.as_bytes());
-        }
         if let Err(failure) = self.reports.write(run)
             && !self.has_complained
         {
             self.has_complained = true;
+            self.finish();
             complain(
                 &failure.message,
                 &format!("measuring goes on; {} so far", seconds(run.elapsed_ns)),
             );
+        }
+    }
+
+    fn suite_done(&mut self, suite: &SuiteRun) {
+        self.finish();
+        for case in suite.cases.iter().filter(|_| !self.is_quiet) {
+            let table = text::case(&suite.name, case, style_of(&stdout()));
+            // A reader that left has seen enough; the reports are written all the same.
+            let _ = stdout().write_all(table.as_bytes());
         }
     }
 }

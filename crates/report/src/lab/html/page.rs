@@ -96,8 +96,8 @@ fn footer() -> Markup {
     html! {
         footer {
             p {
-                "Engines of a case run in turn, A B A B …; a ratio is taken round by round, so that what hits both sides of a round cancels out. "
-                "± and the ranges in brackets are where a second run on the same machine is expected, in 95 of 100 cases: a bootstrap over blocks of rounds, √2 wider than a confidence interval, and never less than ± 2 %. "
+                "Engines of a case run in turn, A B A B …, in several passes over the suite; a ratio is taken round by round, so that what hits both sides of a round cancels out. "
+                "± and the ranges in brackets are where a second run on the same machine is expected, in 95 of 100 cases: a bootstrap over blocks of rounds, and what the passes differ by, √2 wider than a confidence interval, and never less than ± 2 %. "
                 "A point marked with far-off values or drift was measured on a restless machine. Peak memory was looked at while the answer was checked; ? is what could not be observed."
             }
             p { "The record is embedded in this page as JSON (" code { "#fullbore-lab" } ")." }
