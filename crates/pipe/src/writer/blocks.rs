@@ -28,11 +28,11 @@ impl Block {
             Ok(pages) => Memory::Huge(pages),
             Err(_) => Memory::Small(vec![0; len]),
         };
-        Self { memory, len }.to_be_filled()
+        Self { memory, len }.set_apart()
     }
 
     /// The block, out of the way of rounds that end while it is filled.
-    fn to_be_filled(mut self) -> Self {
+    fn set_apart(mut self) -> Self {
         if let Some(pages) = self.pages() {
             // Refused, it is filled all the same, with more faults.
             let _ = pages.set_shared(false);
@@ -96,7 +96,7 @@ impl Blocks {
             self.lent.clear();
         }
         match self.lent.pop_front() {
-            Some((block, _)) if block.len == len => block.to_be_filled(),
+            Some((block, _)) if block.len == len => block.set_apart(),
             _ => Block::new(len),
         }
     }
