@@ -26,10 +26,12 @@ sanitize: ## run the bookkeeping under Miri and the pipe crate under AddressSani
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-feed \
 		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test integrity --test flow
 
-bench: ## measure every claim and write docs/claims.md and docs/zero-copy.md (half an hour)
+bench: ## measure every claim; writes docs/claims.md, docs/zero-copy.md, docs/stages.md (an hour)
 	scripts/install-test-tools bench
+	scripts/real-text
+	$(CARGO) install --quiet --root $(TARGET)/peers --version 0.1.0 ripmors
 	$(CARGO) build --release --package fullbore --bins --examples
-	$(CARGO) bench --package fullbore --bench claims -- $(CLAIMS)
+	PATH="$(abspath $(TARGET)/peers/bin):$$PATH" $(CARGO) bench --package fullbore --bench claims -- $(CLAIMS)
 
 lint: ## check format, lints and documentation; warnings are errors
 	$(CARGO) fmt --all --check
