@@ -155,7 +155,7 @@ fn the_rate_is_kept() {
     let _alone = Pass::alone();
     let place = Sandbox::new();
     for (rate, bytes, seconds) in
-        [("20M", 40_u64 << 20, 2.0), ("300K", 614_400, 2.0), ("256M", 512 << 20, 2.0)]
+        [("20M", 40_u64 << 20, 2.0), ("300K", 614_400, 2.0), ("1G", 2 << 30, 2.0)]
     {
         let started = Instant::now();
         let ended = line(

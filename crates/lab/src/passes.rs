@@ -7,8 +7,6 @@
 //! What the passes differ by holds a share of the spread of their rounds too. It is not taken off: on a restless machine
 //! that spread is a mixture of two speeds, and with it the drift would go.
 
-use fullbore_measure::median;
-
 use crate::record::{CaseRun, EngineRun, PointRun, SuiteRun};
 use crate::statistics::{Spread, hodges_lehmann, spread_of_ratios, spread_of_values};
 
@@ -65,10 +63,14 @@ impl Drifts {
     }
 }
 
-/// The drift that most points share: by the median, so that one engine that jumps does not widen all intervals.
+/// The drift that most points share: by the median, so that one engine that jumps does not widen all intervals. Where
+/// half of them jump (a baseline, one engine beside it that is calm, one that is not), it is that of the calm half: the lower of
+/// the two in the middle.
 fn together(points: &[Drift]) -> Drift {
-    let variances: Vec<f64> = points.iter().map(|drift| drift.variance).collect();
-    let variance = median(&variances).unwrap_or_default() / MEDIAN_OF_TWO_DEGREES;
+    let mut variances: Vec<f64> = points.iter().map(|drift| drift.variance).collect();
+    variances.sort_by(f64::total_cmp);
+    let middle = variances.get(variances.len().saturating_sub(1) / 2).copied();
+    let variance = middle.unwrap_or_default() / MEDIAN_OF_TWO_DEGREES;
     Drift { variance, degrees: points.iter().map(|drift| drift.degrees).sum() }
 }
 

@@ -62,7 +62,7 @@ fn the_json_is_as_before_and_can_be_read_back() {
 fn a_comparison_names_what_is_slower() {
     let (before, mut after) = (sample::run(), sample::run());
     let point = &mut after.suites[0].cases[0].points[0];
-    point.engines[1].values.iter_mut().for_each(|value| *value *= 0.05);
+    point.engines[1].values.iter_mut().for_each(|value| *value *= 0.5);
     let shown =
         text::comparison(&compare(&before, &after), 0.95, text::Rows::Told, Style::plain(80));
     expect("lab.compare.txt", &shown);
