@@ -17,5 +17,5 @@ mod tier;
 pub mod utf8;
 
 pub use place::Place;
-pub use stream::{Codec, Fault};
+pub use stream::{Codec, Divisible, Fault};
 pub use tier::{Tier, TierError};

@@ -37,6 +37,16 @@ impl Place {
         self.after_lines(bytes, memchr::memchr_iter(b'\n', bytes).count() as u64)
     }
 
+    /// Where in the stream a `later` place is that is counted from here on.
+    #[must_use]
+    pub fn then(self, later: Self) -> Self {
+        Self {
+            offset: self.offset + later.offset,
+            line: self.line + later.line - 1,
+            column: if later.line == 1 { self.column + later.column - 1 } else { later.column },
+        }
+    }
+
     /// The same, by a kernel of `tier`, which the CPU has.
     pub(crate) fn after_block(self, block: &[u8], tier: Tier) -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -74,7 +84,10 @@ mod tests {
         let whole = Place::default().after(text);
         assert_eq!(whole, Place { offset: 35, line: 4, column: 7 });
         for cut in 0..=text.len() {
-            assert_eq!(Place::default().after(&text[..cut]).after(&text[cut..]), whole);
+            let (before, after) = text.split_at(cut);
+            assert_eq!(Place::default().after(before).after(after), whole);
+            let later = Place::default().after(after);
+            assert_eq!(Place::default().after(before).then(later), whole);
         }
         let long = text.repeat(20);
         for tier in Tier::all() {

@@ -31,6 +31,23 @@ pub trait Codec: Send {
     fn finish(&mut self, output: &mut [u8]) -> Result<usize, Fault<Self::Error>>;
 }
 
+/// A codec that is as at its beginning after certain bytes, so that what comes after them can be worked on elsewhere.
+pub trait Divisible: Codec + Sync + Sized + 'static {
+    /// Another one, as it is at the beginning of its input.
+    #[must_use]
+    fn fresh(&self) -> Self;
+
+    /// How long the longest front of `block` is after which a codec is as at the beginning, whatever came before the
+    /// block; but for what it counts. 0 when there is none.
+    fn divide(block: &[u8]) -> usize;
+
+    /// Goes on where `later` is, which was fresh when this one was where it is now, and has taken what comes next.
+    fn append(&mut self, later: Self);
+
+    /// An error of one that was fresh when this one was where it is now, as this one would have told it.
+    fn after_this(&self, error: Self::Error) -> Self::Error;
+}
+
 /// Malformed input, and what was written before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault<E> {

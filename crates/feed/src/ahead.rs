@@ -10,16 +10,16 @@ use fullbore_pipe::Scratch;
 
 use crate::{Input, InputError};
 
-/// When a thread reads ahead.
+/// When more than one thread works on a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ahead {
-    /// Where a CPU is idle and reading takes a good part of the time.
+pub enum Threads {
+    /// Where a CPU is idle and much comes in.
     #[default]
     WherePays,
     /// Never: one thread.
     Never,
-    /// From the first block on.
-    Always,
+    /// From the first block on; so many where any number can be used.
+    Always(usize),
 }
 
 /// A block of input; empty at the end.
@@ -62,14 +62,14 @@ const FIRST_BLOCK_BYTES: usize = 64 << 10;
 const QUEUE: usize = 2;
 
 impl Blocks {
-    pub(crate) fn new(input: Input, ahead: Ahead) -> Self {
+    pub(crate) fn new(input: Input, threads: Threads) -> Self {
         let blocks = Self::Here {
             input,
             block: Block::new(),
             room: FIRST_BLOCK_BYTES,
-            pays: Pays { is_open: ahead == Ahead::WherePays, ..Pays::default() },
+            pays: Pays::new(threads),
         };
-        if ahead == Ahead::Always { blocks.go_ahead() } else { blocks }
+        if matches!(threads, Threads::Always(_)) { blocks.go_ahead() } else { blocks }
     }
 
     /// Gets the next block ready; empty at the end. `before_waiting` is called when there is none yet.
@@ -115,6 +115,15 @@ impl Blocks {
     pub(crate) fn block(&self) -> &[u8] {
         match self {
             Self::Here { block, .. } | Self::Ahead { block, .. } => block.bytes(),
+        }
+    }
+
+    /// The input with a descriptor of its own, when it pays to work on what is left of it with several threads. Call
+    /// between blocks, and ask for none after it.
+    pub(crate) fn to_be_divided(&self) -> Option<Input> {
+        match self {
+            Self::Here { input, pays, .. } if pays.is_worth_dividing() => input.try_clone().ok(),
+            _ => None,
         }
     }
 
@@ -172,12 +181,17 @@ pub(crate) struct Pays {
 }
 
 /// Nothing is decided before this much was read …
-const DECIDE_BYTES: u64 = 16 << 20;
+const DECIDE_BYTES: u64 = 8 << 20;
 /// … nor after this much: what has not paid by then is left alone.
 const GIVE_UP_BYTES: u64 = 256 << 20;
 
 impl Pays {
-    fn note(&mut self, took: Duration, count: usize) {
+    pub(crate) fn new(threads: Threads) -> Self {
+        Self { is_open: threads == Threads::WherePays, ..Self::default() }
+    }
+
+    /// Takes note of a block.
+    pub(crate) fn note(&mut self, took: Duration, count: usize) {
         if !self.is_open {
             return;
         }
@@ -195,12 +209,21 @@ impl Pays {
     /// Reading takes a good part of the time, but not most of it (then the input is waited for), and a CPU was
     /// idle in most looks.
     fn is_worth_it(&self) -> bool {
-        let Some(begin) = self.begin else { return false };
-        if !self.is_open || self.read < DECIDE_BYTES {
-            return false;
+        self.reading_share().is_some_and(|share| (0.1..0.7).contains(&share))
+    }
+
+    /// The input is not waited for most of the time, and a CPU was idle in most looks.
+    pub(crate) fn is_worth_dividing(&self) -> bool {
+        self.reading_share().is_some_and(|share| share < 0.7)
+    }
+
+    /// Share of the time that goes into reading, once that can be told; `None` where no CPU is idle.
+    fn reading_share(&self) -> Option<f64> {
+        let begin = self.begin?;
+        if !self.is_open || self.read < DECIDE_BYTES || 2 * self.idle_looks <= self.looks {
+            return None;
         }
-        let share = self.reading.as_secs_f64() / begin.elapsed().as_secs_f64();
-        (0.1..0.7).contains(&share) && 2 * self.idle_looks > self.looks
+        Some(self.reading.as_secs_f64() / begin.elapsed().as_secs_f64())
     }
 }
 
@@ -237,6 +260,8 @@ mod tests {
         assert!(after(300, 1000, 9).is_worth_it());
         assert!(!after(300, 1000, 2).is_worth_it(), "no CPU was idle");
         assert!(!after(10, 1000, 9).is_worth_it(), "reading takes no time");
+        assert!(after(10, 1000, 9).is_worth_dividing());
+        assert!(!after(10, 1000, 2).is_worth_dividing(), "no CPU was idle");
         assert!(!after(950, 1000, 9).is_worth_it(), "the input is waited for");
         assert!(
             !Pays { read: 1 << 20, ..after(300, 1000, 9) }.is_worth_it(),

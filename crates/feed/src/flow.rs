@@ -1,11 +1,16 @@
 //! From the input through a codec to the output.
 
+use std::convert::Infallible;
 use std::os::fd::AsFd;
+use std::thread::available_parallelism;
+use std::time::Duration;
 
-use fullbore_codec::Codec;
+use fullbore_codec::generate::{Skip, Source};
+use fullbore_codec::{Codec, Divisible};
 use fullbore_pipe::{OutputError, PipeWriter};
 
-use crate::ahead::{Ahead, Blocks};
+use crate::ahead::{Blocks, Pays, Threads};
+use crate::parallel::{in_parts, in_pieces};
 use crate::{FeedError, Input};
 
 /// How much went through a stage, in bytes.
@@ -17,7 +22,7 @@ pub struct Moved {
     pub written: u64,
 }
 
-/// Sends all of an input through a codec.
+/// Sends all of an input through a codec. A second thread may read ahead.
 ///
 /// What is there goes out before the stage waits for more, so that a line typed into a pipeline comes out at once.
 ///
@@ -27,19 +32,57 @@ pub fn transform<C: Codec, F: AsFd>(
     input: Input,
     codec: &mut C,
     writer: &mut PipeWriter<F>,
-    ahead: Ahead,
+    threads: Threads,
 ) -> Result<Moved, FeedError<C::Error>> {
-    let mut blocks = Blocks::new(input, ahead);
+    let mut blocks = Blocks::new(input, threads);
     let mut read = 0;
-    loop {
-        blocks.advance(|| writer.flush_all().map_err(FeedError::from))?;
-        if blocks.block().is_empty() {
-            break;
-        }
-        read += blocks.block().len() as u64;
-        push(codec, blocks.block(), writer)?;
+    while let count @ 1.. = block(&mut blocks, codec, writer)? {
+        read += count;
         blocks = blocks.reconsider();
     }
+    finish(codec, writer, read)
+}
+
+/// The same for a codec that can be divided: several threads may work on it.
+///
+/// # Errors
+/// As [`transform`].
+pub fn transform_divided<C: Divisible, F: AsFd + Send + 'static>(
+    input: Input,
+    mut codec: C,
+    mut writer: PipeWriter<F>,
+    threads: Threads,
+) -> Result<Moved, FeedError<C::Error>> {
+    if let Threads::Always(workers) = threads {
+        return in_pieces(input, codec, writer, workers);
+    }
+    let mut blocks = Blocks::new(input, threads);
+    let mut read = 0;
+    while let count @ 1.. = block(&mut blocks, &mut codec, &mut writer)? {
+        read += count;
+        if let Some(input) = blocks.to_be_divided() {
+            return in_pieces(input, codec, writer, all_cpus());
+        }
+    }
+    finish(&mut codec, &mut writer, read)
+}
+
+/// One block; returns how many bytes it had, 0 at the end.
+fn block<C: Codec, F: AsFd>(
+    blocks: &mut Blocks,
+    codec: &mut C,
+    writer: &mut PipeWriter<F>,
+) -> Result<u64, FeedError<C::Error>> {
+    blocks.advance(|| writer.flush_all().map_err(FeedError::from))?;
+    push(codec, blocks.block(), writer)?;
+    Ok(blocks.block().len() as u64)
+}
+
+fn finish<C: Codec, F: AsFd>(
+    codec: &mut C,
+    writer: &mut PipeWriter<F>,
+    read: u64,
+) -> Result<Moved, FeedError<C::Error>> {
     step(writer, codec.output_bound(0), |room| codec.finish(room))?;
     writer.flush_all()?;
     Ok(Moved { read, written: writer.written() })
@@ -81,28 +124,77 @@ fn step<E, F: AsFd>(
 
 /// What a source is asked for at the least; it gets all the room there is up to the end of a chunk.
 const GENERATE_BYTES: usize = 64 << 10;
+/// Bytes between two looks at whether it pays to use several threads.
+const LOOK_BYTES: usize = 1 << 20;
 
-/// Writes what `fill` makes, until it makes nothing or `limit` bytes were written.
+/// Writes what `source` makes, until it makes nothing or `limit` bytes were written.
 ///
 /// # Errors
 /// When the output fails.
-pub fn generate<F: AsFd>(
-    mut fill: impl FnMut(&mut [u8]) -> usize,
+pub fn generate<S: Source + ?Sized, F: AsFd>(
+    source: &mut S,
     limit: Option<u64>,
     writer: &mut PipeWriter<F>,
 ) -> Result<Moved, OutputError> {
     let mut left = limit.unwrap_or(u64::MAX);
-    while left > 0 {
-        let wanted = GENERATE_BYTES.min(usize::try_from(left).unwrap_or(usize::MAX));
-        let room = writer.room(wanted)?;
-        let most = room.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        let count = fill(&mut room[..most]);
-        if count == 0 {
-            break;
-        }
-        writer.commit(count)?;
+    while let count @ 1.. = fill(source, left, writer)? {
         left -= count as u64;
     }
     writer.flush_all()?;
     Ok(Moved { read: 0, written: writer.written() })
+}
+
+/// The same for a source that can be anywhere at once: several threads may work on it.
+///
+/// # Errors
+/// When the output fails.
+pub fn generate_divided<S: Skip, F: AsFd + Send + 'static>(
+    mut source: S,
+    limit: Option<u64>,
+    mut writer: PipeWriter<F>,
+    threads: Threads,
+) -> Result<Moved, FeedError<Infallible>> {
+    let mut left = limit.unwrap_or(u64::MAX);
+    if let Threads::Always(workers) = threads {
+        return in_parts(source, left, writer, workers);
+    }
+    let mut pays = Pays::new(threads);
+    let mut since_look = 0;
+    while let count @ 1.. = fill(&mut source, left, &mut writer)? {
+        left -= count as u64;
+        since_look += count;
+        if since_look >= LOOK_BYTES {
+            pays.note(Duration::ZERO, since_look);
+            since_look = 0;
+            if pays.is_worth_dividing() {
+                return in_parts(source, left, writer, all_cpus());
+            }
+        }
+    }
+    writer.flush_all()?;
+    Ok(Moved { read: 0, written: writer.written() })
+}
+
+/// More workers than this do not make one stream faster: taking pieces and writing them is one after the other.
+const MOST_WORKERS: usize = 4;
+
+fn all_cpus() -> usize {
+    available_parallelism().map_or(1, usize::from).min(MOST_WORKERS)
+}
+
+/// Fills some room from a source; returns how many bytes, 0 at the end.
+fn fill<S: Source + ?Sized, F: AsFd>(
+    source: &mut S,
+    left: u64,
+    writer: &mut PipeWriter<F>,
+) -> Result<usize, OutputError> {
+    let left = usize::try_from(left).unwrap_or(usize::MAX);
+    if left == 0 {
+        return Ok(0);
+    }
+    let room = writer.room(GENERATE_BYTES.min(left))?;
+    let most = room.len().min(left);
+    let count = source.fill(&mut room[..most]);
+    writer.commit(count)?;
+    Ok(count)
 }

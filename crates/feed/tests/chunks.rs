@@ -47,19 +47,19 @@ impl Chunked for Turned {
         CHUNK_BYTES + 2
     }
 
-    fn process(&self, chunk: Chunk, buffer: &mut [u8]) -> Result<usize, Refused> {
+    fn process(&self, chunk: Chunk, input: &[u8], output: &mut [u8]) -> Result<usize, Refused> {
         let now = self.in_work.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_in_work.fetch_max(now, Ordering::SeqCst);
         if let Some(barrier) = self.together.as_ref().filter(|_| chunk.index > 0) {
             barrier.wait();
         }
-        buffer[..chunk.bytes].iter_mut().for_each(|byte| *byte = !*byte);
-        buffer[chunk.bytes..][..2].copy_from_slice(&[chunk.index as u8, chunk.is_last.into()]);
+        output.iter_mut().zip(input).for_each(|(to, byte)| *to = !byte);
+        output[input.len()..][..2].copy_from_slice(&[chunk.index as u8, chunk.is_last.into()]);
         self.in_work.fetch_sub(1, Ordering::SeqCst);
         if self.refused == Some(chunk.index) {
             return Err(Refused(chunk.index));
         }
-        Ok(chunk.bytes + 2)
+        Ok(input.len() + 2)
     }
 }
 

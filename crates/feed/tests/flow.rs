@@ -9,8 +9,9 @@ use std::fmt;
 use std::io::{BufRead, BufReader, PipeReader, Read, Write};
 use std::thread::{self, JoinHandle};
 
+use fullbore_codec::generate::Source;
 use fullbore_codec::{Codec, Fault};
-use fullbore_feed::{Ahead, FeedError, Input, Moved, generate, transform};
+use fullbore_feed::{FeedError, Input, Moved, Threads, generate, transform};
 use fullbore_pipe::{Options, PipeWriter};
 
 /// Writes every byte three times, keeps the last one back, and refuses `!`.
@@ -65,18 +66,18 @@ impl Codec for Triple {
 type Done = Result<Moved, FeedError<Exclamation>>;
 
 /// A stage that reads what is written to the first and writes what is read from the second.
-fn stage(ahead: Ahead) -> (std::io::PipeWriter, PipeReader, JoinHandle<Done>) {
+fn stage(threads: Threads) -> (std::io::PipeWriter, PipeReader, JoinHandle<Done>) {
     let (input, into) = std::io::pipe().unwrap();
     let (out, output) = std::io::pipe().unwrap();
     let done = thread::spawn(move || {
         let mut writer = PipeWriter::new(output, Options::default());
-        transform(Input::new(input, "the test"), &mut Triple::default(), &mut writer, ahead)
+        transform(Input::new(input, "the test"), &mut Triple::default(), &mut writer, threads)
     });
     (into, out, done)
 }
 
-fn through(ahead: Ahead, input: &[u8]) -> (Vec<u8>, Done) {
-    let (mut into, mut out, done) = stage(ahead);
+fn through(threads: Threads, input: &[u8]) -> (Vec<u8>, Done) {
+    let (mut into, mut out, done) = stage(threads);
     let input = input.to_owned();
     let writing = thread::spawn(move || into.write_all(&input));
     let mut bytes = Vec::new();
@@ -86,16 +87,16 @@ fn through(ahead: Ahead, input: &[u8]) -> (Vec<u8>, Done) {
     (bytes, done.join().unwrap())
 }
 
-const WAYS: [Ahead; 3] = [Ahead::WherePays, Ahead::Never, Ahead::Always];
+const WAYS: [Threads; 3] = [Threads::WherePays, Threads::Never, Threads::Always(1)];
 
 #[test]
 fn every_byte_goes_through_the_codec_with_and_without_a_thread() {
     for len in [0, 1, 4095, 65_536, 65_537, 3_000_000] {
         let input: Vec<u8> = (0..len).map(|at| b'a' + (at % 23) as u8).collect();
         let expected: Vec<u8> = input.iter().flat_map(|byte| [*byte; 3]).collect();
-        for ahead in WAYS {
-            let (bytes, done) = through(ahead, &input);
-            assert!(bytes == expected, "{len} bytes, {ahead:?}");
+        for threads in WAYS {
+            let (bytes, done) = through(threads, &input);
+            assert!(bytes == expected, "{len} bytes, {threads:?}");
             assert_eq!(done.unwrap(), Moved { read: len as u64, written: 3 * len as u64 });
         }
     }
@@ -103,10 +104,10 @@ fn every_byte_goes_through_the_codec_with_and_without_a_thread() {
 
 #[test]
 fn malformed_input_ends_the_stage_after_everything_before_it_was_written() {
-    for ahead in WAYS {
+    for threads in WAYS {
         let mut input = vec![b'a'; 1_000_000];
         input[700_000] = b'!';
-        let (bytes, done) = through(ahead, &input);
+        let (bytes, done) = through(threads, &input);
         assert_eq!(bytes.len(), 3 * 700_000);
         let error = done.unwrap_err();
         assert!(matches!(error, FeedError::Codec(Exclamation(700_000))), "{error}");
@@ -115,8 +116,8 @@ fn malformed_input_ends_the_stage_after_everything_before_it_was_written() {
 
 #[test]
 fn a_line_comes_out_before_the_next_one_goes_in() {
-    for ahead in WAYS {
-        let (mut into, out, done) = stage(ahead);
+    for threads in WAYS {
+        let (mut into, out, done) = stage(threads);
         let mut out = BufReader::new(out);
         for _ in 0..3 {
             // The last byte of each is kept back by the codec until more comes.
@@ -133,7 +134,7 @@ fn a_line_comes_out_before_the_next_one_goes_in() {
 
 #[test]
 fn a_reader_that_left_ends_the_stage_with_a_broken_pipe() {
-    let (mut into, out, done) = stage(Ahead::WherePays);
+    let (mut into, out, done) = stage(Threads::WherePays);
     drop(out);
     let mut sent = Ok(());
     while sent.is_ok() {
@@ -148,8 +149,20 @@ fn a_folder_as_input_is_named() {
     let (_out, output) = std::io::pipe().unwrap();
     let mut writer = PipeWriter::new(output, Options::default());
     let input = Input::new(folder, "the root");
-    let error = transform(input, &mut Triple::default(), &mut writer, Ahead::Never).unwrap_err();
+    let error = transform(input, &mut Triple::default(), &mut writer, Threads::Never).unwrap_err();
     assert!(error.to_string().starts_with("reading: the root: Is a directory"), "{error}");
+}
+
+/// So many letters.
+struct Letters(usize);
+
+impl Source for Letters {
+    fn fill(&mut self, room: &mut [u8]) -> usize {
+        let count = room.len().min(self.0);
+        self.0 -= count;
+        room[..count].fill(b'z');
+        count
+    }
 }
 
 #[test]
@@ -162,15 +175,9 @@ fn a_generator_ends_at_its_limit_or_when_it_has_no_more() {
             let mut bytes = Vec::new();
             out.read_to_end(&mut bytes).map(|_| bytes)
         });
-        let mut left = most;
-        let fill = |room: &mut [u8]| {
-            let count = room.len().min(left);
-            left -= count;
-            room[..count].fill(b'z');
-            count
-        };
+        let mut source = Letters(most);
         let moved =
-            generate(fill, limit, &mut PipeWriter::new(output, Options::default())).unwrap();
+            generate(&mut source, limit, &mut PipeWriter::new(output, Options::default())).unwrap();
         assert_eq!(moved.written, expected);
         assert_eq!(reading.join().unwrap().unwrap().len() as u64, expected);
     }

@@ -223,7 +223,6 @@ impl<F: AsFd> PipeWriter<F> {
         if self.may_rise_now() || !self.cursor.pending().is_empty() {
             self.flush_all()?;
         }
-        let len = block.bytes().len();
         let strategy = self.strategy();
         let mut sent = 0;
         if count >= SMALL_BYTES && matches!(self.memory, Memory::Lent(_)) {
@@ -235,19 +234,19 @@ impl<F: AsFd> PipeWriter<F> {
         }
         // The rest, if lending was refused in the middle.
         self.put(&block.bytes()[sent..count])?;
-        self.blocks.lent(block);
         let most_bytes = usize::try_from(self.options.ring.0).unwrap_or(usize::MAX);
-        Ok(self.blocks.take(len, most_bytes, strategy))
+        Ok(self.blocks.next(block, count, most_bytes, strategy))
     }
 
     /// Lends the front of a block; returns how much of it went, which is all unless that is refused.
     fn lend(&mut self, block: &mut Block, count: usize) -> Result<usize, OutputError> {
+        let front = block.front(count);
         let Some(pages) = block.pages() else { return Ok(0) };
         let mut sent = 0;
         while sent < count {
-            // SAFETY: the block goes to `blocks`, which gives it out again only after all pages were shared, or
-            // unmaps it.
-            match unsafe { pages.lend(self.out.as_fd(), sent..count) } {
+            // SAFETY: the block goes to `blocks`, which gives these bytes out again only after all pages were shared,
+            // or unmaps them; or it is dropped.
+            match unsafe { pages.lend(self.out.as_fd(), front.start + sent..front.end) } {
                 Ok(gone) => {
                     sent += gone;
                     self.written += gone as u64;

@@ -19,15 +19,15 @@ pub(crate) fn run(task: &MorseTask) -> Result<Exit> {
     match task {
         MorseTask::Encode(options) => {
             let stage = Stage { name: "morse encode", file: options.file.as_deref(), hint: HINT };
-            let mut encoder = Encoder::new(tier()?, options.on_error);
+            let encoder = Encoder::new(tier()?, options.on_error);
             match &options.audio {
-                None => stage.run(&mut encoder),
+                None => stage.run_divided(encoder),
                 Some(path) => sound(&stage, encoder, path, options),
             }
         }
         MorseTask::Decode(options) => {
             let stage = Stage { name: "morse decode", file: options.file.as_deref(), hint: HINT };
-            stage.run(&mut Decoder::new(tier()?, options.alphabet, options.on_error))
+            stage.run_divided(Decoder::new(tier()?, options.alphabet, options.on_error))
         }
     }
 }

@@ -5,8 +5,8 @@ use std::io::stdout;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use fullbore_codec::{Codec, Tier};
-use fullbore_feed::{Ahead, FeedError, Input, transform};
+use fullbore_codec::{Codec, Divisible, Tier};
+use fullbore_feed::{FeedError, Input, Moved, Threads, transform, transform_divided};
 use fullbore_pipe::{Options, OutputError, PipeWriter, stdin_was_closed, stdout_was_closed};
 
 use crate::exit::Exit;
@@ -88,7 +88,21 @@ impl Stage<'_> {
     /// # Errors
     /// What ended it early.
     pub(crate) fn run<C: Codec>(&self, codec: &mut C) -> Result<Exit> {
-        match transform(self.input()?, codec, &mut output(self.name)?, Ahead::WherePays) {
+        let (input, mut output) = (self.input()?, output(self.name)?);
+        self.ended(transform(input, codec, &mut output, Threads::WherePays))
+    }
+
+    /// The same, on all CPUs that are idle.
+    ///
+    /// # Errors
+    /// What ended it early.
+    pub(crate) fn run_divided<C: Divisible>(&self, codec: C) -> Result<Exit> {
+        let (input, output) = (self.input()?, output(self.name)?);
+        self.ended(transform_divided(input, codec, output, Threads::WherePays))
+    }
+
+    fn ended<E: std::fmt::Display>(&self, done: Result<Moved, FeedError<E>>) -> Result<Exit> {
+        match done {
             Ok(_) => Ok(Exit::Done),
             Err(error) if error.is_broken_pipe() => Ok(Exit::ReaderLeft),
             Err(FeedError::Codec(error)) => Err(self.malformed(&error).into()),

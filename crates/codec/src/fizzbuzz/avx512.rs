@@ -16,6 +16,7 @@ pub(super) const MOST_DIGITS: usize = 21;
 const REST: &[u8; 15] = b"0123456789FizBu";
 
 /// The pattern of a block: for every byte, which lane of the two vectors it is.
+#[derive(Clone)]
 pub(super) struct Pattern {
     lanes: Vec<[u8; 64]>,
     length: usize,

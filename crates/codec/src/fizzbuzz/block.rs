@@ -12,6 +12,7 @@ pub(super) const FEWEST_DIGITS: usize = 3;
 const LINES_A_VALUE: usize = 100;
 
 /// Where the digits are in the text of a block of numbers with so many digits.
+#[derive(Clone)]
 pub(super) struct Block {
     /// The text of the first block of its length: 100, 101, Fizz, …; 1000, …
     pub(super) text: Vec<u8>,
@@ -78,4 +79,32 @@ pub(super) fn add(digits: &mut [u8], number: u8) -> usize {
         carry = 1;
     }
     changed
+}
+
+/// Digits that fit into 64 bits with room to spare.
+const LARGE_DIGITS: usize = 18;
+
+/// Adds a number of at most 64 bits to one in decimal digits. The number may not become longer; one that does is all
+/// zeros.
+pub(super) fn add_large(digits: &mut [u8], number: u64) {
+    let mut carry = number;
+    for digit in digits.iter_mut().rev() {
+        if carry == 0 {
+            return;
+        }
+        let sum = u64::from(*digit - b'0') + carry % 10;
+        *digit = b'0' + (sum % 10).to_le_bytes()[0];
+        carry = carry / 10 + sum / 10;
+    }
+}
+
+/// How often 3 can be added before a number becomes longer; of large numbers that are far from it, less.
+pub(super) fn steps_left(digits: &[u8]) -> u64 {
+    let (high, low) = digits.split_at(digits.len().saturating_sub(LARGE_DIGITS));
+    let end = 10_u64.pow(u32::try_from(low.len()).unwrap_or(0));
+    if high.iter().any(|digit| *digit < b'9') {
+        return end / 3;
+    }
+    let low = low.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+    (end - low) / 3
 }

@@ -13,9 +13,10 @@ mod avx512;
 use block::{Block, FEWEST_DIGITS, LINES};
 
 use crate::Tier;
-use crate::generate::Source;
+use crate::generate::{Skip, Source};
 
 /// The lines of all numbers from 1. Endless.
+#[derive(Clone)]
 pub struct FizzBuzz {
     tier: Tier,
     /// How many lines there are to come; `None`: no limit.
@@ -32,6 +33,7 @@ pub struct FizzBuzz {
 }
 
 /// Text that is on its way, and how much of it is out.
+#[derive(Clone)]
 enum Begun {
     /// Nothing.
     None,
@@ -213,39 +215,86 @@ fn nth_line_end(text: &[u8], lines: u64) -> usize {
     memchr::memchr_iter(b'\n', text).nth(index).map_or(text.len(), |end| end + 1)
 }
 
+impl FizzBuzz {
+    /// Hands out at most `most` bytes of the text that is on its way, and moves on; 0 when there is none.
+    fn hand_out(&mut self, most: usize, take: impl FnOnce(&[u8])) -> usize {
+        let (text, at, end) = match &self.begun {
+            Begun::Head(text, at) => (text.as_slice(), *at, text.len()),
+            Begun::Block(at, end) => (self.block.text.as_slice(), *at, *end),
+            Begun::None => return 0,
+        };
+        let length = most.min(end - at);
+        let at = at + length;
+        take(&text[at - length..at]);
+        match &mut self.begun {
+            Begun::Head(_, out) | Begun::Block(out, _) if at < end => *out = at,
+            Begun::Block(..) => {
+                self.begun = Begun::None;
+                self.advance();
+            }
+            _ => self.begun = Begun::None,
+        }
+        length
+    }
+
+    /// Moves over whole blocks of at most `bytes`, and within one length; returns how many bytes they have.
+    fn skip_blocks(&mut self, bytes: u64) -> u64 {
+        let block_bytes = self.block.text.len() as u64;
+        let lines = self.lines_left.unwrap_or(u64::MAX);
+        let of_length = block::steps_left(&self.uppers[0]);
+        let blocks = (bytes / block_bytes).min(lines / LINES as u64).min(of_length);
+        if blocks > 0 {
+            for upper in &mut self.uppers {
+                block::add_large(upper, 3 * blocks);
+            }
+            self.is_text_current = false;
+            self.lines_left = self.lines_left.map(|left| left - blocks * LINES as u64);
+            self.lengthen();
+        }
+        blocks * block_bytes
+    }
+}
+
 impl Source for FizzBuzz {
     fn fill(&mut self, output: &mut [u8]) -> usize {
         let mut written = 0;
         while written < output.len() {
             let room = &mut output[written..];
-            let (text, at, end) = match &self.begun {
-                Begun::Head(text, at) => (text.as_slice(), *at, text.len()),
-                Begun::Block(at, end) => (self.block.text.as_slice(), *at, *end),
-                Begun::None => {
-                    let whole = self.whole_blocks(room);
-                    written += whole;
-                    if whole == 0 {
-                        self.begin();
-                        if matches!(self.begun, Begun::None) {
-                            break;
-                        }
+            if let Begun::None = self.begun {
+                let whole = self.whole_blocks(room);
+                written += whole;
+                if whole == 0 {
+                    self.begin();
+                    if let Begun::None = self.begun {
+                        break;
                     }
-                    continue;
                 }
-            };
-            let length = room.len().min(end - at);
-            room[..length].copy_from_slice(&text[at..at + length]);
-            written += length;
-            let at = at + length;
-            match &mut self.begun {
-                Begun::Head(_, out) | Begun::Block(out, _) if at < end => *out = at,
-                Begun::Block(..) => {
-                    self.begun = Begun::None;
-                    self.advance();
-                }
-                _ => self.begun = Begun::None,
+            } else {
+                written +=
+                    self.hand_out(room.len(), |text| room[..text.len()].copy_from_slice(text));
             }
         }
         written
+    }
+}
+
+impl Skip for FizzBuzz {
+    fn skip(&mut self, bytes: u64) -> u64 {
+        let mut left = bytes;
+        while left > 0 {
+            if let Begun::None = self.begun {
+                let whole = self.skip_blocks(left);
+                left -= whole;
+                if whole == 0 {
+                    self.begin();
+                    if let Begun::None = self.begun {
+                        break;
+                    }
+                }
+            } else {
+                left -= self.hand_out(usize::try_from(left).unwrap_or(usize::MAX), |_| {}) as u64;
+            }
+        }
+        bytes - left
     }
 }

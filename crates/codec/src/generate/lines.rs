@@ -1,6 +1,6 @@
 //! Lines of one length.
 
-use super::{Begun, Source};
+use super::{Begun, Skip, Source};
 
 /// Numbered lines of one length, without end: `0000000000000001 abcdefghij…`, the letters shifted by one from line to line.
 #[derive(Clone, Debug)]
@@ -47,5 +47,21 @@ impl Source for Lines {
                 append_line(*number, length, text);
             }
         })
+    }
+}
+
+impl Skip for Lines {
+    fn skip(&mut self, bytes: u64) -> u64 {
+        let left = bytes - self.begun.skip(bytes);
+        let length = self.length as u64;
+        self.number += left / length;
+        let rest = left % length;
+        if rest > 0 {
+            self.number += 1;
+            self.begun = Begun::default();
+            append_line(self.number, self.length, &mut self.begun.text);
+            self.begun.skip(rest);
+        }
+        bytes
     }
 }

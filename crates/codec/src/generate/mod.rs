@@ -14,6 +14,13 @@ pub trait Source: Send {
     fn fill(&mut self, output: &mut [u8]) -> usize;
 }
 
+/// A source that can go on at a later place of its stream.
+pub trait Skip: Source + Clone + Sync + 'static {
+    /// Leaves out the next `bytes` bytes; returns how many there were, fewer only at the end of the stream. Takes about as
+    /// long for many as for few.
+    fn skip(&mut self, bytes: u64) -> u64;
+}
+
 /// Zeros, without end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Zero;
@@ -22,6 +29,12 @@ impl Source for Zero {
     fn fill(&mut self, output: &mut [u8]) -> usize {
         output.fill(0);
         output.len()
+    }
+}
+
+impl Skip for Zero {
+    fn skip(&mut self, bytes: u64) -> u64 {
+        bytes
     }
 }
 
@@ -56,6 +69,14 @@ struct Begun {
 }
 
 impl Begun {
+    /// Leaves out at most `bytes` bytes; returns how many.
+    fn skip(&mut self, bytes: u64) -> u64 {
+        let left = self.text.len() - self.at;
+        let count = usize::try_from(bytes).unwrap_or(usize::MAX).min(left);
+        self.at += count;
+        count as u64
+    }
+
     /// Fills `output` from pieces that `make` appends to a vector; it appends nothing at the end.
     fn fill(&mut self, output: &mut [u8], mut make: impl FnMut(&mut Vec<u8>)) -> usize {
         let mut filled = 0;

@@ -7,7 +7,7 @@ use super::{Alphabet, OnError};
 use crate::place::Place;
 use crate::utf8::Malformed;
 use crate::utf8::first::{First, Unfinished, first};
-use crate::{Codec, Fault, Tier};
+use crate::{Codec, Divisible, Fault, Tier};
 
 /// The longest output of a byte: U+FFFD for something that is not Morse.
 const MOST_BYTES_PER_BYTE: usize = 3;
@@ -208,5 +208,33 @@ impl Codec for Decoder {
             Ok(()) => Ok(written.length),
             Err(wrong) => Err(self.fault(wrong, &[], &written)),
         }
+    }
+}
+
+/// Lines are independent of each other.
+impl Divisible for Decoder {
+    fn fresh(&self) -> Self {
+        Self {
+            tier: self.tier,
+            kernel: self.kernel,
+            on_error: self.on_error,
+            letters: self.letters,
+            sign: Elements::default(),
+            sign_bytes: 0,
+            unfinished: Unfinished::default(),
+            place: Place::default(),
+        }
+    }
+
+    fn divide(block: &[u8]) -> usize {
+        memchr::memrchr(b'\n', block).map_or(0, |end| end + 1)
+    }
+
+    fn append(&mut self, later: Self) {
+        *self = Self { place: self.place.then(later.place), ..later };
+    }
+
+    fn after_this(&self, error: DecodeError) -> DecodeError {
+        DecodeError { place: self.place.then(error.place), ..error }
     }
 }

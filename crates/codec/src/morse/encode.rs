@@ -7,7 +7,7 @@ use super::written::{Progress, Written};
 use crate::place::Place;
 use crate::utf8::Malformed;
 use crate::utf8::first::{First, Unfinished, first};
-use crate::{Codec, Fault, Tier};
+use crate::{Codec, Divisible, Fault, Tier};
 
 /// The longest code of a byte: `%` is `----- -..-. ----- `.
 const MOST_BYTES_PER_BYTE: usize = 18;
@@ -187,5 +187,31 @@ impl Codec for Encoder {
             }
         }
         Ok(written.length)
+    }
+}
+
+/// Lines are independent of each other.
+impl Divisible for Encoder {
+    fn fresh(&self) -> Self {
+        Self {
+            tier: self.tier,
+            kernel: self.kernel,
+            on_error: self.on_error,
+            is_gap_owed: false,
+            unfinished: Unfinished::default(),
+            place: Place::default(),
+        }
+    }
+
+    fn divide(block: &[u8]) -> usize {
+        memchr::memrchr(b'\n', block).map_or(0, |end| end + 1)
+    }
+
+    fn append(&mut self, later: Self) {
+        *self = Self { place: self.place.then(later.place), ..later };
+    }
+
+    fn after_this(&self, error: EncodeError) -> EncodeError {
+        EncodeError { place: self.place.then(error.place), ..error }
     }
 }

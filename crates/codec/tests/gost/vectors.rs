@@ -226,7 +226,24 @@ fn mgm_gives<C: BlockCipher>(example: &Sealed) {
         let refused = mgm.open(&nonce, &associated, &mut data, &tag);
         assert_eq!(refused, Err(ModeError::Authentication), "{tier}");
         assert_eq!(data, hex(example.cipher), "{tier}: released before it was authenticated");
+        mgm_gives_it_elsewhere(&mgm, example);
     }
+}
+
+fn mgm_gives_it_elsewhere<C: BlockCipher>(mgm: &Mgm<C>, example: &Sealed) {
+    let (nonce, associated) = (hex(example.nonce), hex(example.associated));
+    let (plain, cipher) = (hex(example.plain), hex(example.cipher));
+    let (mut other, mut tag) = (vec![0xee; plain.len()], vec![0; C::BLOCK_BYTES]);
+    mgm.seal_to(&nonce, &associated, &plain, &mut other, &mut tag).unwrap();
+    assert_eq!((&other, &tag), (&cipher, &hex(example.tag)));
+    other.fill(0xee);
+    mgm.open_to(&nonce, &associated, &cipher, &mut other, &tag).unwrap();
+    assert_eq!(other, plain);
+    tag[1] ^= 1;
+    other.fill(0xee);
+    let refused = mgm.open_to(&nonce, &associated, &cipher, &mut other, &tag);
+    assert_eq!(refused, Err(ModeError::Authentication));
+    assert!(other.iter().all(|byte| *byte == 0xee), "released before it was authenticated");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use fullbore_codec::Tier;
 use fullbore_codec::fizzbuzz::{FizzBuzz, naive};
-use fullbore_codec::generate::Source;
+use fullbore_codec::generate::{Skip, Source};
 
 use crate::support::Numbers;
 
@@ -98,5 +98,53 @@ fn numbers_may_have_a_hundred_digits() {
         let zeros = "0".repeat(96);
         let begin = format!("Buzz\n1{zeros}001\nFizz\n1{zeros}003\n1{zeros}004\nFizzBuzz\n");
         assert!(text.starts_with(begin.as_bytes()), "{tier}");
+    }
+}
+
+#[test]
+fn what_comes_after_a_skip_is_what_comes_after_reading_as_much() {
+    let lines = 130_000;
+    let expected = naive::lines(1, lines.into());
+    for tier in Tier::all() {
+        for step in [1, 7, 4096, 10_000, 123_457, 600_000] {
+            let mut source = FizzBuzz::with_lines(tier, Some(lines));
+            let mut at = 0;
+            while at < expected.len() {
+                let skipped = usize::try_from(source.skip(step)).unwrap();
+                assert_eq!(skipped, expected[at..].len().min(usize::try_from(step).unwrap()));
+                at += skipped;
+                let mut buffer = vec![0; 3_000];
+                let filled = source.fill(&mut buffer);
+                let end = expected.len().min(at + 3_000);
+                assert_same(&buffer[..filled], &expected[at..end], &format!("{tier} {step} {at}"));
+                at = end;
+                if step == 1 && at > 100_000 {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_skip_ends_where_all_numbers_of_any_length_end_as_well() {
+    for tier in Tier::all() {
+        for (zeros, most) in [(2, 3), (3, 29), (17, 29), (18, 29), (19, 29), (20, 29), (40, 29)] {
+            for blocks in [1, 2, most] {
+                let near =
+                    || FizzBuzz::from_power_of_ten(tier, zeros).near_the_end_of_length(blocks);
+                let mut whole = vec![0; 200_000];
+                near().fill(&mut whole);
+                for skipped in [1, 2_000, 9_999, 60_000, 150_000] {
+                    let mut source = near();
+                    assert_eq!(source.skip(skipped), skipped);
+                    let mut rest = vec![0; 50_000];
+                    source.fill(&mut rest);
+                    let from = usize::try_from(skipped).unwrap();
+                    let what = format!("{tier}, {zeros} zeros, {blocks} blocks, {skipped}");
+                    assert_same(&rest, &whole[from..from + 50_000], &what);
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Sources give the same bytes however they are asked for, and what they promise is in them.
 
-use fullbore_codec::generate::{JsonLines, Limited, Lines, Random, Source, Zero};
+use fullbore_codec::generate::{JsonLines, Limited, Lines, Random, Skip, Source, Zero};
 use serde_json::Value;
 
 use crate::support::Numbers;
@@ -30,6 +30,22 @@ fn the_bytes_do_not_depend_on_the_sizes_asked_for() {
             pieces.extend(take(&mut *source, size.min(whole.len() - pieces.len())));
         }
         assert!(pieces == whole, "source {index}");
+    }
+}
+
+#[test]
+fn what_comes_after_a_skip_is_what_comes_after_reading_as_much() {
+    for length in [1, 3, 80, 5_000, 100_000] {
+        let whole = take(&mut Lines::new(length), 700_000);
+        let (mut source, mut numbers, mut at) = (Lines::new(length), Numbers(5), 0);
+        while at < 600_000 {
+            let skipped = numbers.below(9_000);
+            assert_eq!(source.skip(skipped as u64), skipped as u64);
+            at += skipped;
+            let bytes = take(&mut source, numbers.below(3_000));
+            assert!(bytes == whole[at..at + bytes.len()], "lines of {length}, at {at}");
+            at += bytes.len();
+        }
     }
 }
 

@@ -1,16 +1,21 @@
 //! Blocks that are filled elsewhere, lent to the pipe whole, and filled again when that is safe.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::options::Strategy;
 use super::ring::Held;
-use crate::pages::{Faults, HUGE_BYTES, Pages};
+use crate::pages::{Faults, HUGE_BYTES, PAGE_BYTES, Pages};
 
 /// Memory to be filled, on huge pages where Linux has them; see [`PipeWriter::exchange`](super::PipeWriter::exchange).
 #[derive(Debug)]
 pub struct Block {
     memory: Memory,
+    /// What is before has been lent.
+    start: usize,
     len: usize,
+    /// Most bytes that were lent of it, in whole huge pages: as much memory it takes.
+    touched: usize,
 }
 
 #[derive(Debug)]
@@ -21,14 +26,14 @@ pub(super) enum Memory {
 }
 
 impl Block {
-    /// A block of `len` bytes, zero.
+    /// A block of `len` bytes, zero. It has room for more than one exchange: memory is taken as it is touched.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        let memory = match Pages::map(len.next_multiple_of(HUGE_BYTES).max(HUGE_BYTES)) {
+        let memory = match Pages::map((2 * len.max(1)).next_multiple_of(HUGE_BYTES)) {
             Ok(pages) => Memory::Huge(pages),
             Err(_) => Memory::Small(vec![0; len]),
         };
-        Self { memory, len }.set_apart()
+        Self { memory, start: 0, len, touched: 0 }.set_apart()
     }
 
     /// The block, out of the way of rounds that end while it is filled.
@@ -43,9 +48,21 @@ impl Block {
     /// Its bytes. What they hold is undefined after an exchange.
     pub fn bytes(&mut self) -> &mut [u8] {
         match &mut self.memory {
-            Memory::Huge(pages) => pages.bytes(0..self.len),
+            Memory::Huge(pages) => pages.bytes(self.start..self.start + self.len),
             Memory::Small(bytes) => bytes,
         }
+    }
+
+    /// The first `count` bytes in its pages.
+    pub(super) fn front(&self, count: usize) -> Range<usize> {
+        self.start..self.start + count
+    }
+
+    /// Moves on behind the first `count` bytes, which were lent; whether there is room for as much as before.
+    fn move_on(&mut self, count: usize) -> bool {
+        self.start = (self.start + count).next_multiple_of(PAGE_BYTES);
+        let mapped = self.pages().map_or(0, |pages| pages.len());
+        self.start + self.len <= mapped
     }
 
     /// Its pages, if it can be lent.
@@ -54,10 +71,6 @@ impl Block {
             Memory::Huge(pages) => Some(pages),
             Memory::Small(_) => None,
         }
-    }
-
-    fn mapped_bytes(&self) -> usize {
-        self.len.next_multiple_of(HUGE_BYTES)
     }
 }
 
@@ -76,8 +89,26 @@ impl Blocks {
         Self { lent: VecDeque::new(), round: 0, held: Held::new(Faults::OfProcess) }
     }
 
-    /// Takes back a block whose pages the pipe has.
-    pub(super) fn lent(&mut self, mut block: Block) {
+    /// Gives a block to be filled for one whose first `count` bytes the pipe has, which may be what is left of it.
+    pub(super) fn next(
+        &mut self,
+        mut block: Block,
+        count: usize,
+        most_bytes: usize,
+        strategy: Strategy,
+    ) -> Block {
+        if block.move_on(count) {
+            return block;
+        }
+        let len = block.len;
+        self.lent(block);
+        self.take(len, most_bytes, strategy)
+    }
+
+    /// Takes back a block of which there is nothing left to lend.
+    fn lent(&mut self, mut block: Block) {
+        block.touched = block.touched.max(block.start.next_multiple_of(HUGE_BYTES));
+        block.start = 0;
         // One that the end of the round could not share is given up.
         if block.pages().is_some_and(|pages| pages.set_shared(true).is_ok()) {
             self.lent.push_back((block, self.round));
@@ -85,8 +116,8 @@ impl Blocks {
     }
 
     /// A block of `len` bytes that may be filled: one that was lent, when there are `most_bytes` of them.
-    pub(super) fn take(&mut self, len: usize, most_bytes: usize, strategy: Strategy) -> Block {
-        let lent_bytes: usize = self.lent.iter().map(|(block, _)| block.mapped_bytes()).sum();
+    fn take(&mut self, len: usize, most_bytes: usize, strategy: Strategy) -> Block {
+        let lent_bytes = self.lent_bytes();
         if lent_bytes < most_bytes {
             return Block::new(len);
         }
@@ -95,15 +126,27 @@ impl Blocks {
             // They are given up; the pipe keeps what it still has of them.
             self.lent.clear();
         }
-        match self.lent.pop_front() {
+        let next = self.lent.pop_front();
+        // Blocks that took more this time are given up.
+        while self.lent_bytes() > most_bytes {
+            self.lent.pop_front();
+        }
+        match next {
             Some((block, _)) if block.len == len => block.set_apart(),
             _ => Block::new(len),
         }
     }
 
+    /// Memory of all that is lent.
+    fn lent_bytes(&self) -> usize {
+        self.lent.iter().map(|(block, _)| block.touched).sum()
+    }
+
     /// Makes all that is lent copy-on-write; whether that was done.
     fn end_round(&mut self, lent_bytes: usize, strategy: Strategy) -> bool {
-        if strategy != Strategy::Ring || self.held.wants_new_pages(lent_bytes) {
+        // The faults of the first round are those of memory that is used for the first time.
+        let is_known = self.round > 0;
+        if strategy != Strategy::Ring || is_known && self.held.wants_new_pages(lent_bytes) {
             self.held.start_round();
             return false;
         }
@@ -126,16 +169,49 @@ mod tests {
     fn a_block_is_filled_again_only_after_its_round_has_ended() {
         let mut blocks = Blocks::new();
         for strategy in [Strategy::Ring, Strategy::Fresh] {
+            let mut block = Block::new(HUGE_BYTES);
             for _ in 0..20 {
-                let mut block = blocks.take(5000, 2 * HUGE_BYTES, strategy);
                 block.bytes().fill(1);
-                blocks.lent(block);
+                // Full: it is not given out twice.
+                block = blocks.next(block, 2 * HUGE_BYTES, 4 * HUGE_BYTES, strategy);
                 let newest = blocks.lent.back().unwrap().1;
                 assert_eq!(newest, blocks.round);
                 assert!(blocks.lent.len() <= 2, "{} blocks are lent", blocks.lent.len());
             }
         }
         assert!(blocks.round >= 5, "{} rounds", blocks.round);
+    }
+
+    #[test]
+    fn what_was_lent_of_a_block_is_not_filled_again_with_the_rest_of_it() {
+        for count in [1, 4095, 4096, 5000, 400_000] {
+            let mut blocks = Blocks::new();
+            let mut block = Block::new(400_000);
+            let first = block.bytes().as_ptr_range();
+            let mut end = first.start;
+            while blocks.lent.is_empty() {
+                let bytes = block.bytes().as_ptr_range();
+                assert!(bytes.start >= end && bytes.end as usize - bytes.start as usize == 400_000);
+                end = bytes.start.wrapping_add(count);
+                // The page in which it ends is lent, too.
+                end = end.wrapping_add(end.align_offset(PAGE_BYTES));
+                block = blocks.next(block, count, 4 * HUGE_BYTES, Strategy::Ring);
+            }
+            let begun = end as usize - first.start as usize;
+            assert!(begun + 400_000 > HUGE_BYTES, "{count}: given up after {begun} bytes");
+        }
+    }
+
+    #[test]
+    fn blocks_that_took_more_memory_are_given_up() {
+        let mut blocks = Blocks::new();
+        let mut block = Block::new(2 * HUGE_BYTES);
+        for count in [1, 2].into_iter().flat_map(|pages| [pages * HUGE_BYTES; 30]) {
+            // All of it goes, however little: one block at a time.
+            block.start = 2 * HUGE_BYTES;
+            block = blocks.next(block, count, 8 * HUGE_BYTES, Strategy::Ring);
+            assert!(blocks.lent_bytes() <= 8 * HUGE_BYTES, "{}", blocks.lent_bytes());
+        }
     }
 
     #[test]

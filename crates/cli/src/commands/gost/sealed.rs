@@ -105,10 +105,8 @@ impl Chunked for Sealing {
         self.0.header().sealed_chunk_bytes()
     }
 
-    fn process(&self, chunk: Chunk, buffer: &mut [u8]) -> Result<usize, StreamError> {
-        let bytes = chunk.bytes + self.0.header().tag_bytes();
-        self.0.seal_in_place(chunk.index, place(chunk), &mut buffer[..bytes])?;
-        Ok(bytes)
+    fn process(&self, chunk: Chunk, data: &[u8], sealed: &mut [u8]) -> Result<usize, StreamError> {
+        self.0.seal(chunk.index, place(chunk), data, sealed)
     }
 }
 
@@ -126,7 +124,7 @@ impl Chunked for Opening {
         self.0.header().chunk_bytes()
     }
 
-    fn process(&self, chunk: Chunk, buffer: &mut [u8]) -> Result<usize, StreamError> {
-        self.0.open_in_place(chunk.index, place(chunk), &mut buffer[..chunk.bytes])
+    fn process(&self, chunk: Chunk, sealed: &[u8], data: &mut [u8]) -> Result<usize, StreamError> {
+        self.0.open(chunk.index, place(chunk), sealed, data)
     }
 }

@@ -31,6 +31,14 @@ impl Drop for Gammas {
     }
 }
 
+/// Where bytes come from, if not from the memory they go to; and where they go to.
+type Piece<'a> = (Option<&'a [u8]>, &'a mut [u8]);
+
+fn pieces<'a>(from: &'a [u8], to: &'a mut [u8]) -> impl Iterator<Item = Piece<'a>> {
+    assert_eq!(from.len(), to.len(), "memories of different lengths");
+    from.chunks(PIECE_BYTES).map(Some).zip(to.chunks_mut(PIECE_BYTES))
+}
+
 /// What a message is on its way through the mode.
 struct Message<'a, C> {
     cipher: &'a C,
@@ -47,7 +55,7 @@ impl<C: BlockCipher> Mgm<C> {
         Self { cipher: C::new(key, tier), tier }
     }
 
-    /// Encrypts `data` and writes the tag, a whole block or its first bytes, to `tag`.
+    /// Encrypts `data` in place and writes the tag, a whole block or its first bytes, to `tag`.
     ///
     /// `nonce` is a block whose first bit is zero.
     ///
@@ -64,20 +72,51 @@ impl<C: BlockCipher> Mgm<C> {
         data: &mut [u8],
         tag: &mut [u8],
     ) -> Result<(), ModeError> {
-        check::<C>(nonce, associated, data)?;
+        let length = data.len();
+        let pieces = data.chunks_mut(PIECE_BYTES).map(|piece| (None, piece));
+        self.seal_pieces(nonce, associated, length, pieces, tag)
+    }
+
+    /// The same from one memory to another, `sealed`, which is as long.
+    ///
+    /// # Errors
+    /// As [`seal`](Self::seal).
+    ///
+    /// # Panics
+    /// As [`seal`](Self::seal), and when the lengths differ.
+    pub fn seal_to(
+        &self,
+        nonce: &[u8],
+        associated: &[u8],
+        data: &[u8],
+        sealed: &mut [u8],
+        tag: &mut [u8],
+    ) -> Result<(), ModeError> {
+        self.seal_pieces(nonce, associated, data.len(), pieces(data, sealed), tag)
+    }
+
+    fn seal_pieces<'a>(
+        &self,
+        nonce: &[u8],
+        associated: &[u8],
+        length: usize,
+        pieces: impl Iterator<Item = Piece<'a>>,
+        tag: &mut [u8],
+    ) -> Result<(), ModeError> {
+        check::<C>(nonce, associated, length)?;
         let mut message = self.message(nonce);
         message.authenticate(associated);
         let mut counter = self.first_counter(nonce);
-        for piece in data.chunks_mut(PIECE_BYTES) {
-            message.apply(&mut counter, piece);
-            message.authenticate(piece);
+        for (from, to) in pieces {
+            message.apply(&mut counter, from, to);
+            message.authenticate(to);
         }
-        let whole = message.tag(associated.len(), data.len());
+        let whole = message.tag(associated.len(), length);
         tag.copy_from_slice(&whole[..C::BLOCK_BYTES][..tag.len()]);
         Ok(())
     }
 
-    /// Decrypts `data` if `tag` is its tag; otherwise the data stays as it is.
+    /// Decrypts `data` in place if `tag` is its tag; otherwise the data stays as it is.
     ///
     /// # Errors
     /// [`ModeError::Authentication`] when the tag is another; and as [`seal`](Self::seal).
@@ -91,19 +130,54 @@ impl<C: BlockCipher> Mgm<C> {
         data: &mut [u8],
         tag: &[u8],
     ) -> Result<(), ModeError> {
-        check::<C>(nonce, associated, data)?;
-        let mut message = self.message(nonce);
-        message.authenticate(associated);
-        message.authenticate(data);
-        let whole = message.tag(associated.len(), data.len());
-        if !is_equal(&whole[..C::BLOCK_BYTES][..tag.len()], tag) {
-            return Err(ModeError::Authentication);
-        }
+        let mut message = self.verified(nonce, associated, data, tag)?;
         let mut counter = self.first_counter(nonce);
         for piece in data.chunks_mut(PIECE_BYTES) {
-            message.apply(&mut counter, piece);
+            message.apply(&mut counter, None, piece);
         }
         Ok(())
+    }
+
+    /// The same from one memory to another, `data`, which is as long; with another tag nothing is written.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    ///
+    /// # Panics
+    /// As [`open`](Self::open), and when the lengths differ.
+    pub fn open_to(
+        &self,
+        nonce: &[u8],
+        associated: &[u8],
+        sealed: &[u8],
+        data: &mut [u8],
+        tag: &[u8],
+    ) -> Result<(), ModeError> {
+        let mut message = self.verified(nonce, associated, sealed, tag)?;
+        let mut counter = self.first_counter(nonce);
+        for (from, to) in pieces(sealed, data) {
+            message.apply(&mut counter, from, to);
+        }
+        Ok(())
+    }
+
+    fn verified(
+        &self,
+        nonce: &[u8],
+        associated: &[u8],
+        sealed: &[u8],
+        tag: &[u8],
+    ) -> Result<Message<'_, C>, ModeError> {
+        check::<C>(nonce, associated, sealed.len())?;
+        let mut message = self.message(nonce);
+        message.authenticate(associated);
+        message.authenticate(sealed);
+        let whole = message.tag(associated.len(), sealed.len());
+        if is_equal(&whole[..C::BLOCK_BYTES][..tag.len()], tag) {
+            Ok(message)
+        } else {
+            Err(ModeError::Authentication)
+        }
     }
 
     fn message(&self, nonce: &[u8]) -> Message<'_, C> {
@@ -132,10 +206,14 @@ impl<C: BlockCipher> Mgm<C> {
 
 impl<C: BlockCipher> Message<'_, C> {
     /// Adds gamma to a piece.
-    fn apply(&mut self, counter: &mut Counter, piece: &mut [u8]) {
-        let whole = piece.len().next_multiple_of(C::BLOCK_BYTES);
+    fn apply(&mut self, counter: &mut Counter, from: Option<&[u8]>, to: &mut [u8]) {
+        let whole = to.len().next_multiple_of(C::BLOCK_BYTES);
         self.cipher.gamma(counter, &mut self.gammas.data[..whole]);
-        add(piece, &self.gammas.data[..piece.len()]);
+        let gamma = &self.gammas.data[..to.len()];
+        let Some(from) = from else { return add(to, gamma) };
+        for ((sum, byte), gamma) in to.iter_mut().zip(from).zip(gamma) {
+            *sum = byte ^ gamma;
+        }
     }
 
     /// Adds the products of `data`, the last block filled up with zeros.
@@ -171,14 +249,14 @@ impl<C: BlockCipher> Message<'_, C> {
 }
 
 /// The conditions of RFC 9058, section 4.1.
-fn check<C: BlockCipher>(nonce: &[u8], associated: &[u8], data: &[u8]) -> Result<(), ModeError> {
+fn check<C: BlockCipher>(nonce: &[u8], associated: &[u8], length: usize) -> Result<(), ModeError> {
     if nonce.len() != C::BLOCK_BYTES {
         return Err(ModeError::IvLength { bytes: nonce.len(), wanted: "a whole block" });
     }
     if nonce[0] & 0x80 != 0 {
         return Err(ModeError::NonceBit);
     }
-    let bits = (associated.len() as u128 + data.len() as u128) * 8;
+    let bits = (associated.len() as u128 + length as u128) * 8;
     if bits == 0 || bits >= 1 << (C::BLOCK_BYTES * 4) {
         return Err(ModeError::MessageLength);
     }

@@ -46,7 +46,8 @@ impl Chunks {
         }
     }
 
-    /// Seals chunk `index` in place. `buffer` is its data and room for the tag, [`Header::tag_bytes`], after it.
+    /// Seals chunk `index`: the front of `sealed` becomes its ciphertext and the tag, [`Header::tag_bytes`] more than the
+    /// data. Returns how many bytes that are.
     ///
     /// A chunk must be sealed once only: two chunks of one index betray both.
     ///
@@ -54,76 +55,87 @@ impl Chunks {
     /// [`StreamError::TooLong`] beyond the [`limit`](Self::limit).
     ///
     /// # Panics
-    /// When the buffer is longer than a sealed chunk, shorter than one that is not the last, or has no room for a tag.
-    pub fn seal_in_place(
+    /// When there is more data than a chunk has, or less and it is not the last; when `sealed` is too short.
+    pub fn seal(
         &self,
         index: u64,
         place: Place,
-        buffer: &mut [u8],
-    ) -> Result<(), StreamError> {
+        data: &[u8],
+        sealed: &mut [u8],
+    ) -> Result<usize, StreamError> {
         self.check_index(index)?;
-        let whole = self.header.sealed_chunk_bytes();
+        let whole = self.header.chunk_bytes();
         assert!(
-            buffer.len() == whole || buffer.len() < whole && place == Place::Last,
+            data.len() == whole || data.len() < whole && place == Place::Last,
             "a chunk of {} bytes where one of {whole} belongs",
-            buffer.len()
+            data.len()
         );
-        let (data, tag) = buffer.split_at_mut(buffer.len() - self.header.tag_bytes());
-        let (key, nonce) = (self.chunk_key(index), self.nonce(index, place));
-        let sealed = match self.header.cipher() {
+        let (sealed, rest) = sealed.split_at_mut(data.len());
+        let tag = &mut rest[..self.header.tag_bytes()];
+        let (key, nonce, header) =
+            (self.chunk_key(index), self.nonce(index, place), &self.header_bytes);
+        let done = match self.header.cipher() {
             Cipher::Kuznyechik => {
-                Mgm::<Kuznyechik>::new(&key, self.tier).seal(&nonce, &self.header_bytes, data, tag)
+                Mgm::<Kuznyechik>::new(&key, self.tier).seal_to(&nonce, header, data, sealed, tag)
             }
             Cipher::Magma => {
-                Mgm::<Magma>::new(&key, self.tier).seal(&nonce[8..], &self.header_bytes, data, tag)
+                Mgm::<Magma>::new(&key, self.tier).seal_to(&nonce[8..], header, data, sealed, tag)
             }
         };
-        match sealed {
-            Ok(()) => Ok(()),
+        match done {
+            Ok(()) => Ok(sealed.len() + tag.len()),
             Err(error) => unreachable!("nonce and lengths are right by construction: {error}"),
         }
     }
 
-    /// Opens chunk `index` in place and returns how many bytes of data the front of the buffer now has.
+    /// Opens chunk `index`: the front of `data` becomes its data. Returns how many bytes that are.
     ///
     /// # Errors
-    /// [`StreamError::Authentication`] when it is not chunk `index` of this stream, or not at this `place`; the
-    /// buffer then holds no data, only zeros. [`StreamError::TooLong`] beyond the [`limit`](Self::limit).
-    pub fn open_in_place(
+    /// [`StreamError::Authentication`] when it is not chunk `index` of this stream, or not at this `place`; nothing is
+    /// written then. [`StreamError::TooLong`] beyond the [`limit`](Self::limit).
+    ///
+    /// # Panics
+    /// When `data` is shorter than what is sealed without its tag.
+    pub fn open(
         &self,
         index: u64,
         place: Place,
-        buffer: &mut [u8],
+        sealed: &[u8],
+        data: &mut [u8],
     ) -> Result<usize, StreamError> {
         self.check_index(index)?;
-        let opened = self.open(index, place, buffer);
-        opened.map_err(|_| {
-            buffer.fill(0);
-            self.authentication_error(index)
-        })
+        self.open_or_not(index, place, sealed, data).map_err(|_| self.authentication_error(index))
     }
 
-    fn open(&self, index: u64, place: Place, buffer: &mut [u8]) -> Result<usize, ModeError> {
+    fn open_or_not(
+        &self,
+        index: u64,
+        place: Place,
+        sealed: &[u8],
+        data: &mut [u8],
+    ) -> Result<usize, ModeError> {
         let whole = self.header.sealed_chunk_bytes();
         let is_possible = match place {
-            Place::Middle => buffer.len() == whole,
+            Place::Middle => sealed.len() == whole,
             // Only an empty stream has an empty chunk.
             Place::Last => {
                 let least = self.header.tag_bytes() + usize::from(index > 0);
-                (least..=whole).contains(&buffer.len())
+                (least..=whole).contains(&sealed.len())
             }
         };
         if !is_possible {
             return Err(ModeError::Authentication);
         }
-        let (data, tag) = buffer.split_at_mut(buffer.len() - self.header.tag_bytes());
-        let (key, nonce) = (self.chunk_key(index), self.nonce(index, place));
+        let (sealed, tag) = sealed.split_at(sealed.len() - self.header.tag_bytes());
+        let data = &mut data[..sealed.len()];
+        let (key, nonce, header) =
+            (self.chunk_key(index), self.nonce(index, place), &self.header_bytes);
         match self.header.cipher() {
             Cipher::Kuznyechik => {
-                Mgm::<Kuznyechik>::new(&key, self.tier).open(&nonce, &self.header_bytes, data, tag)
+                Mgm::<Kuznyechik>::new(&key, self.tier).open_to(&nonce, header, sealed, data, tag)
             }
             Cipher::Magma => {
-                Mgm::<Magma>::new(&key, self.tier).open(&nonce[8..], &self.header_bytes, data, tag)
+                Mgm::<Magma>::new(&key, self.tier).open_to(&nonce[8..], header, sealed, data, tag)
             }
         }?;
         Ok(data.len())

@@ -45,8 +45,7 @@ impl Open {
             self.header()?;
         }
         let Some(chunks) = &self.chunks else { return Ok(0) };
-        let bytes = chunks.open_in_place(self.next, place, &mut self.pending)?;
-        output[..bytes].copy_from_slice(&self.pending[..bytes]);
+        let bytes = chunks.open(self.next, place, &self.pending, output)?;
         self.next += 1;
         self.pending.clear();
         Ok(bytes)

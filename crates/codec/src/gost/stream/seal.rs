@@ -19,7 +19,7 @@ impl Seal {
     /// A stream under `key` that begins with `header`.
     #[must_use]
     pub fn new(key: &Key, header: &Header, tier: Tier) -> Self {
-        let pending = Vec::with_capacity(header.sealed_chunk_bytes());
+        let pending = Vec::with_capacity(header.chunk_bytes());
         Self { chunks: Chunks::new(key, header, tier), next: 0, pending, has_header: false }
     }
 
@@ -34,17 +34,10 @@ impl Seal {
 
     /// Seals what is pending.
     fn chunk(&mut self, place: Place, output: &mut [u8]) -> Result<usize, StreamError> {
-        let sealed_bytes = self.pending.len() + self.chunks.header().tag_bytes();
-        let sealed = &mut output[..sealed_bytes];
-        sealed[..self.pending.len()].copy_from_slice(&self.pending);
-        let result = self.chunks.seal_in_place(self.next, place, sealed);
-        if let Err(error) = result {
-            sealed.fill(0);
-            return Err(error);
-        }
+        let bytes = self.chunks.seal(self.next, place, &self.pending, output)?;
         self.next += 1;
         self.pending.clear();
-        Ok(sealed_bytes)
+        Ok(bytes)
     }
 }
 
