@@ -10,6 +10,7 @@ pub mod gost;
 mod kernel;
 #[cfg(target_arch = "x86_64")]
 mod lines_avx512;
+pub mod memory;
 pub mod morse;
 mod place;
 mod stream;
