@@ -23,6 +23,7 @@ mod pidfd;
 mod relay;
 mod scratch;
 pub mod transfer;
+mod trial;
 mod writer;
 
 pub use capacity::{Limits, Refused, capacity, grow, set_capacity};
@@ -34,7 +35,9 @@ pub use inherited::{
     hand_on_closed_descriptors, inherited, let_go_of_inherited, sigpipe_was_ignored,
     stdin_was_closed, stdout_was_closed,
 };
+pub use pages::{PageSize, Wait};
 pub use pidfd::Pidfd;
 pub use relay::{OwnPipe, Reservoir, Widened, pipe_budget, widen};
 pub use scratch::Scratch;
+pub use trial::TrialPages;
 pub use writer::{Block, Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};
