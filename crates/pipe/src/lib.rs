@@ -19,6 +19,7 @@ mod foreign;
 mod identity;
 mod inherited;
 mod pages;
+pub mod passing;
 mod pidfd;
 mod relay;
 mod scratch;

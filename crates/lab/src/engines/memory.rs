@@ -19,11 +19,11 @@ use std::sync::Barrier;
 use std::thread;
 
 use fullbore_codec::memory::{Kernel, MemoryError, Method, Task, naive};
+use fullbore_pipe::TrialPages;
 use rustix::time::ClockId;
 
 use super::clock::{Usage, now_ns};
-use super::pages::Pages;
-use super::{Builtin, Spec, place, size, wrong};
+use super::{Builtin, Spec, pages, place, size, wrong};
 use crate::{EngineError, Parameters, Sample, Side};
 
 /// The engine.
@@ -130,8 +130,8 @@ fn run_thread(plan: Plan, number: usize, barrier: &Barrier) -> Result<Found, Eng
 /// The memory of one thread, with every page touched.
 #[derive(Debug)]
 struct Buffers {
-    from: Pages,
-    to: Pages,
+    from: TrialPages,
+    to: TrialPages,
 }
 
 /// What `write` writes.
@@ -140,8 +140,8 @@ const VALUE: u8 = 0xA7;
 impl Buffers {
     fn new(plan: Plan) -> Result<Self, EngineError> {
         let len = |is_needed: bool| if is_needed { plan.size } else { 4096 };
-        let mut from = Pages::map(len(!matches!(plan.kernel, Kernel::Write(_))), plan.huge)?;
-        let to = Pages::map(len(!matches!(plan.kernel, Kernel::Read(_))), plan.huge)?;
+        let mut from = pages::map(len(!matches!(plan.kernel, Kernel::Write(_))), plan.huge)?;
+        let to = pages::map(len(!matches!(plan.kernel, Kernel::Read(_))), plan.huge)?;
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         for word in from.bytes_mut().as_chunks_mut::<8>().0 {
             state ^= state << 13;
