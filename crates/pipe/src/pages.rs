@@ -275,6 +275,14 @@ pub(crate) fn minor_faults(whose: Faults) -> u64 {
     u64::try_from(usage.ru_minflt).unwrap_or(0)
 }
 
+/// Pages are shared for the whole process, its stacks with them, and some of its faults are counted together: tests that
+/// do either take turns.
+#[cfg(test)]
+pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,6 +305,7 @@ mod tests {
 
     #[test]
     fn the_child_that_makes_pages_copy_on_write_is_gone_afterwards() {
+        let _turn = alone();
         let children = || std::fs::read_to_string("/proc/thread-self/children").unwrap();
         let before = children();
         Pages::map(HUGE_BYTES).unwrap().share().unwrap();

@@ -114,9 +114,11 @@ fn lend_and_overwrite(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::alone;
 
     #[test]
     fn the_probe_tells_pages_that_are_copied_from_pages_that_are_not() {
+        let _turn = alone();
         let mut pages = Pages::map(HUGE_BYTES).unwrap();
         assert_eq!(lend_and_overwrite(&mut pages, |_| Ok(())).unwrap(), Seen::Changed);
         let mut pages = Pages::map(HUGE_BYTES).unwrap();
@@ -125,6 +127,7 @@ mod tests {
 
     #[test]
     fn a_refused_child_leaves_the_fresh_way() {
+        let _turn = alone();
         let mut pages = Pages::map(HUGE_BYTES).unwrap();
         let refused = |_: &mut Pages| Err(std::io::ErrorKind::WouldBlock.into());
         assert!(matches!(lend_and_overwrite(&mut pages, refused), Err(Obstacle::Fork(_))));
