@@ -3,7 +3,8 @@
 //! Flow: descriptor → [`PipeId`] · [`capacity()`] · [`set_capacity()`] · [`fill()`]; for pipes of other
 //! processes, [`lend()`] opens the descriptor for one closure and closes it at once. Data moves with [`transfer`],
 //! and waits in pipes of our own ([`Reservoir`]).
-//! It is also the fence around what safe libraries do not offer: inherited descriptors and [`Pidfd`].
+//! It is also the fence around what safe libraries do not offer: inherited descriptors, [`Pidfd`], and what experiments
+//! compare pipes with ([`TrialPages`], [`passing`]).
 //! This crate never keeps an end of a pipe it did not make and never polls one.
 //!
 //! ```

@@ -114,6 +114,9 @@ impl Pages {
 
     /// Puts the pages of `range` into a pipe without copying them; returns how many bytes went.
     ///
+    /// No memory is in danger (see [`lend_without_promise`](Self::lend_without_promise)), what readers get is. It is
+    /// `unsafe` so that whoever lends for real has to say why the bytes stay as they are.
+    ///
     /// # Safety
     /// The bytes may not be written to as long as anyone may hold the pages, unless
     /// [`share`](Self::share) succeeded in between: then Linux copies what someone holds before it is written to.
