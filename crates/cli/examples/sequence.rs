@@ -43,7 +43,6 @@ fn size(text: &str) -> Result<Bytes> {
     text.parse().with_context(|| text.to_owned())
 }
 
-#[allow(unsafe_code)]
 fn write(strategy: &str, len: Bytes, rest: &[&str]) -> Result<()> {
     let mut options = Options::default();
     if let [ring, ..] = rest {
@@ -54,8 +53,8 @@ fn write(strategy: &str, len: Bytes, rest: &[&str]) -> Result<()> {
     }
     let mut writer = match strategy {
         "auto" => PipeWriter::new(stdout(), options),
-        // SAFETY: for comparison; the readers it is used with copy or discard what they read.
-        "double" => unsafe { PipeWriter::double_buffer(stdout()) }?,
+        // For comparison; the readers it is used with copy or discard what they read.
+        "double" => PipeWriter::double_buffer_without_promise(stdout())?,
         _ => {
             let strategy: Strategy = strategy.parse().map_err(anyhow::Error::msg)?;
             PipeWriter::new(stdout(), options.strategy(strategy))

@@ -21,24 +21,24 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["measure", "codec", "pipe", "proc", "feed", "pipeline", "lab", "report", "dash"]),
 ];
 
+/// The only crates with unsafe code: memory and system calls, and kernels. All others forbid it.
+const FENCED: &[&str] = &["codec", "pipe"];
+
 /// The only files with unsafe code, from the folder of crates; a `*` stands for any part of a name.
 const FENCES: &[&str] = &[
     "pipe/src/inherited.rs", // closes descriptors that were inherited as bare numbers
     "pipe/src/pages.rs",
-    "pipe/src/scratch.rs", // rustix maps memory only through raw pointers
+    "pipe/src/passing/queue.rs",  // a message queue from a descriptor
+    "pipe/src/passing/shared.rs", // memory of two processes
+    "pipe/src/passing/uring.rs",  // io_uring's submission
+    "pipe/src/pidfd.rs",          // rustix has no safe form of ioctl(PIDFD_GET_INFO)
+    "pipe/src/scratch.rs",        // rustix maps memory only through raw pointers
     "pipe/src/writer.rs",
-    "pipe/tests/integrity/main.rs", // shows the unsafe way failing
-    "cli/examples/sequence.rs",     // the same, for the benchmark
-    "cli/benches/claims/zero_copy.rs",
-    "pipe/src/pidfd.rs", // rustix has no safe form of ioctl(PIDFD_GET_INFO)
-    "lab/src/engines/pages.rs", // memory lent to pipes
-    "lab/src/engines/pipe/lent.rs", // the unsafe way, to be compared
-    "lab/src/engines/memory/kernels*.rs",
-    "lab/src/engines/transport/shared.rs", // memory of two processes
-    "lab/src/engines/transport/mqueue.rs", // a queue from a descriptor
-    "lab/src/engines/transport/uring.rs",  // io_uring's submission
     "codec/src/kernel.rs",
     "codec/src/*avx*.rs",
+    "codec/src/memory/non_temporal.rs",
+    "codec/src/memory/sse2.rs",
+    "codec/src/memory/string.rs",
 ];
 
 fn crates() -> PathBuf {
@@ -77,19 +77,40 @@ fn the_crates_depend_on_each_other_as_the_table_says() {
 
 #[test]
 fn unsafe_code_stays_behind_its_fences() {
-    let mut sources = Vec::new();
-    collect_sources(&crates(), &mut sources);
-    assert!(sources.len() >= 10, "the sources are not where they are looked for: {sources:?}");
-    let outside: Vec<_> = sources
-        .iter()
-        .filter(|path| has_word(&code_of(&fs::read_to_string(path).unwrap()), "unsafe"))
-        .filter(|path| !is_fenced(path.strip_prefix(crates()).unwrap()))
-        .collect();
+    let outside: Vec<_> =
+        unsafe_sources().into_iter().filter(|path| !FENCES.iter().any(|f| fits(path, f))).collect();
     assert!(outside.is_empty(), "unsafe code in {outside:?}");
 }
 
 #[test]
-fn every_crate_forbids_or_denies_unsafe_code() {
+fn every_fence_is_in_a_crate_for_it_and_has_something_behind_it() {
+    let sources = unsafe_sources();
+    for fence in FENCES {
+        let (name, rest) = fence.split_once('/').unwrap();
+        assert!(FENCED.contains(&name) && rest.starts_with("src/"), "a fence of {name}: {fence}");
+        assert!(sources.iter().any(|path| fits(path, fence)), "nothing behind {fence}");
+    }
+}
+
+#[test]
+fn every_crate_without_a_fence_forbids_unsafe_code() {
+    for (name, _) in ARROWS.iter().filter(|(name, _)| !FENCED.contains(name)) {
+        let source = crates().join(name).join("src");
+        let roots = ["lib.rs", "main.rs"].map(|root| source.join(root));
+        let roots: Vec<_> = roots.iter().filter(|root| root.exists()).collect();
+        assert!(
+            !roots.is_empty() && !source.join("bin").exists(),
+            "the roots of {name}: {roots:?}"
+        );
+        for root in roots {
+            let code = code_of(&fs::read_to_string(root).unwrap());
+            assert!(code.contains("#![forbid(unsafe_code)]"), "{} allows it", root.display());
+        }
+    }
+}
+
+#[test]
+fn every_crate_takes_the_lints_which_deny_unsafe_code() {
     let manifest = fs::read_to_string(crates().parent().unwrap().join("Cargo.toml")).unwrap();
     assert!(manifest.contains("unsafe_code = \"deny\""));
     for folder in fs::read_dir(crates()).unwrap() {
@@ -108,10 +129,18 @@ fn the_search_for_unsafe_code_finds_it() {
     let source = "// unsafe in a comment\n#![deny(unsafe_code)]\nlet a = \"unsafe \\\" text\"; /* unsafe */ let b = '\"';";
     assert!(!has_word(&code_of(source), "unsafe"));
     assert!(has_word(&code_of(&format!("{source}\nunsafe {{ call() }}")), "unsafe"));
-    assert!(
-        is_fenced(Path::new("codec/src/morse/avx2.rs"))
-            && !is_fenced(Path::new("pipe/src/foreign.rs"))
-    );
+    assert!(fits(Path::new("codec/src/morse/avx2.rs"), "codec/src/*avx*.rs"));
+    assert!(!fits(Path::new("codec/src/morse/naive.rs"), "codec/src/*avx*.rs"));
+    assert!(!fits(Path::new("lab/src/pages.rs"), "pipe/src/pages.rs"));
+}
+
+/// The sources with unsafe code, from the folder of crates: of libraries, programs, tests, examples and benchmarks.
+fn unsafe_sources() -> Vec<PathBuf> {
+    let mut sources = Vec::new();
+    collect_sources(&crates(), &mut sources);
+    assert!(sources.len() >= 10, "the sources are not where they are looked for: {sources:?}");
+    sources.retain(|path| has_word(&code_of(&fs::read_to_string(path).unwrap()), "unsafe"));
+    sources.iter().map(|path| path.strip_prefix(crates()).unwrap().to_owned()).collect()
 }
 
 fn collect_sources(folder: &Path, sources: &mut Vec<PathBuf>) {
@@ -125,21 +154,20 @@ fn collect_sources(folder: &Path, sources: &mut Vec<PathBuf>) {
     }
 }
 
-fn is_fenced(path: &Path) -> bool {
+/// Whether a path from the folder of crates is what a fence names.
+fn fits(path: &Path, fence: &str) -> bool {
     let path = path.to_str().unwrap();
-    FENCES.iter().any(|fence| {
-        let mut parts = fence.split('*');
-        let rest = path.strip_prefix(parts.next().unwrap_or_default());
-        let end = parts.try_fold(rest, |rest, part| {
-            let rest = rest?;
-            Some(if part.is_empty() {
-                Some(rest)
-            } else {
-                Some(&rest[rest.rfind(part)? + part.len()..])
-            })
-        });
-        end.flatten() == Some("")
-    })
+    let mut parts = fence.split('*');
+    let rest = path.strip_prefix(parts.next().unwrap_or_default());
+    let end = parts.try_fold(rest, |rest, part| {
+        let rest = rest?;
+        Some(if part.is_empty() {
+            Some(rest)
+        } else {
+            Some(&rest[rest.rfind(part)? + part.len()..])
+        })
+    });
+    end.flatten() == Some("")
 }
 
 /// The source without comments and text.

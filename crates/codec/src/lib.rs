@@ -2,7 +2,7 @@
 //!
 //! Flow: block → [`Codec::push`] → bytes of the output, … → [`Codec::finish`]. Every codec has a folder with
 //! `naive` (the oracle, beyond doubt by reading), `portable`, `avx2` and `avx512`; all are in every binary, and
-//! [`Tier::current`] chooses once.
+//! [`Tier::current`] chooses once. [`memory`] is no stage: ways to move bytes, to be compared.
 
 pub mod fizzbuzz;
 pub mod generate;
@@ -10,6 +10,7 @@ pub mod gost;
 mod kernel;
 #[cfg(target_arch = "x86_64")]
 mod lines_avx512;
+pub mod memory;
 pub mod morse;
 mod place;
 mod stream;

@@ -122,6 +122,19 @@ impl Tier {
         self.min(Self::best())
     }
 
+    /// Whether this CPU has the vectors of the tier: AVX2 alone, AVX-512 F and BW alone. That is all a kernel needs which
+    /// only moves memory, so it runs on CPUs, too, that lack the rest of the tier.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn has_vectors(self) -> bool {
+        match self {
+            Self::Portable => true,
+            Self::Avx2 => is_x86_feature_detected!("avx2"),
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw")
+            }
+        }
+    }
+
     fn wanted(name: &str, best: Self) -> Result<Self, TierError> {
         let tier: Self = name.parse()?;
         if tier > best { Err(TierError::Unsupported(tier)) } else { Ok(tier) }
@@ -137,6 +150,12 @@ mod tests {
         assert_eq!(Tier::wanted("avx2", Tier::Avx512), Ok(Tier::Avx2));
         assert_eq!(Tier::wanted("avx512", Tier::Avx2), Err(TierError::Unsupported(Tier::Avx512)));
         assert_eq!(Tier::wanted("sse9", Tier::Avx2), Err(TierError::Unknown("sse9".to_owned())));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_cpu_with_a_tier_has_its_vectors() {
+        assert!(Tier::all().into_iter().all(Tier::has_vectors));
     }
 
     #[test]

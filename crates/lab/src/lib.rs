@@ -7,6 +7,7 @@
 //! ```
 //!
 //! It measures and never shows: [`LabRun`](record::LabRun) is all there is to show, and `fullbore-report` does that.
+#![forbid(unsafe_code)]
 
 pub mod compare;
 pub mod engines;

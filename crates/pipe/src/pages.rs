@@ -20,6 +20,24 @@ pub(crate) const HUGE_BYTES: usize = 2 << 20;
 /// Size of a base page where Linux runs fullbore; elsewhere vmsplice works the same, in larger units.
 pub(crate) const PAGE_BYTES: usize = 4096;
 
+/// What memory is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageSize {
+    /// Pages of 4 KiB, never others.
+    Base,
+    /// Pages of 2 MiB, where Linux has them (`/sys/kernel/mm/transparent_hugepage/enabled`), or else of 4 KiB.
+    Huge,
+}
+
+/// What happens when a pipe is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The call waits until there is room (and fails with EAGAIN where the pipe itself was made non-blocking).
+    ForRoom,
+    /// The call fails with EAGAIN.
+    Never,
+}
+
 /// Anonymous memory of this process alone, on huge pages where Linux has them.
 #[derive(Debug)]
 pub(crate) struct Pages {
@@ -35,9 +53,24 @@ impl Pages {
     ///
     /// Source: mmap(2), madvise(2) MADV_HUGEPAGE.
     pub(crate) fn map(len: usize) -> io::Result<Self> {
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        Self::map_with(len, flags, Advice::LinuxHugepage)
+    }
+
+    /// The same on pages of a size, of memory that Linux counts at once: what does not fit is refused here.
+    ///
+    /// Source: mmap(2) `MAP_NORESERVE`, madvise(2) `MADV_NOHUGEPAGE`.
+    pub(crate) fn map_counted(len: usize, size: PageSize) -> io::Result<Self> {
+        let advice = match size {
+            PageSize::Huge => Advice::LinuxHugepage,
+            PageSize::Base => Advice::LinuxNoHugepage,
+        };
+        Self::map_with(len, MapFlags::PRIVATE, advice)
+    }
+
+    fn map_with(len: usize, flags: MapFlags, advice: Advice) -> io::Result<Self> {
         assert!(len > 0 && len.is_multiple_of(HUGE_BYTES), "{len}");
         let whole = len + HUGE_BYTES;
-        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address of Linux's choice changes no memory in use.
         let start = unsafe {
             mmap_anonymous(ptr::null_mut(), whole, ProtFlags::READ | ProtFlags::WRITE, flags)
@@ -48,7 +81,7 @@ impl Pages {
         unmap(base.wrapping_add(len), whole - before - len);
         // SAFETY: the range is the mapping made above; the advice changes no contents.
         // Refused without CONFIG_TRANSPARENT_HUGEPAGE: then the pages are small, which the probe notices.
-        let _ = unsafe { madvise(base.cast(), len, Advice::LinuxHugepage) };
+        let _ = unsafe { madvise(base.cast(), len, advice) };
         let base = NonNull::new(base).ok_or(Errno::NOMEM)?;
         Ok(Self { base, len })
     }
@@ -68,7 +101,21 @@ impl Pages {
         unsafe { std::slice::from_raw_parts_mut(start, range.len()) }
     }
 
+    /// The bytes in `range`, to be looked at.
+    pub(crate) fn look(&self, range: Range<usize>) -> &[u8] {
+        assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
+        // SAFETY: the start lies within the mapping (checked above).
+        let start = unsafe { self.base.as_ptr().add(range.start) };
+        // SAFETY: the range lies within the mapping, which is readable and initialized (Linux hands out zeros), lives
+        // as long as `self`, and is written to only where `self` is borrowed mutably: a pipe that holds its pages
+        // reads them only (see `lend_without_promise`).
+        unsafe { std::slice::from_raw_parts(start, range.len()) }
+    }
+
     /// Puts the pages of `range` into a pipe without copying them; returns how many bytes went.
+    ///
+    /// No memory is in danger (see [`lend_without_promise`](Self::lend_without_promise)), what readers get is. It is
+    /// `unsafe` so that whoever lends for real has to say why the bytes stay as they are.
     ///
     /// # Safety
     /// The bytes may not be written to as long as anyone may hold the pages, unless
@@ -80,14 +127,40 @@ impl Pages {
         pipe: BorrowedFd<'_>,
         range: Range<usize>,
     ) -> Result<usize, Errno> {
-        assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
-        // SAFETY: the range lies within the mapping.
-        let start = unsafe { self.base.as_ptr().add(range.start) };
-        // SAFETY: the bytes are readable for the call.
-        let slice =
-            [unsafe { IoSliceRaw::from_slice(std::slice::from_raw_parts(start, range.len())) }];
-        // SAFETY: the slice is valid; that the bytes stay as they are is the caller's promise.
-        unsafe { vmsplice(pipe, &slice, SpliceFlags::empty()) }
+        self.lend_without_promise(pipe, range, Wait::ForRoom)
+    }
+
+    /// The same, and the bytes may be written to at any time: whoever holds the pages then sees them change, or sees a
+    /// part of them changed. For those who do not rely on what comes out of the pipe.
+    ///
+    /// This is no danger to memory, which is why the function is safe:
+    ///
+    /// - Linux counts a reference for every page it puts into a pipe. What is in a pipe, or went on from it by splice(2)
+    ///   or tee(2), stays in memory after the mapping is gone, and becomes nobody else's.
+    /// - Nobody but this value writes to the pages. A pipe and all that comes after it only read them: Linux never adds to
+    ///   a page of a user's memory in a pipe, and gives it away (to the page cache of a file, where others could write to
+    ///   it) only after `SPLICE_F_GIFT`, which is never said here. So a reference to the bytes sees what Rust wrote.
+    /// - Linux reads whole bytes, which have been initialized since they were mapped, and hands readers copies. That it
+    ///   does so while `bytes` lends them out to be written is outside of what the language sees: no reader is a
+    ///   reference, here or in another process. The compiler may put off and leave out stores that only such a reader
+    ///   would see, which is a way for the bytes to be wrong, and nothing more.
+    /// - The memory is never handed to an allocator, so a late reader sees bytes of this value, not of another.
+    ///
+    /// Source: vmsplice(2); `user_page_pipe_buf_ops` in Linux's fs/splice.c.
+    pub(crate) fn lend_without_promise(
+        &self,
+        pipe: BorrowedFd<'_>,
+        range: Range<usize>,
+        wait: Wait,
+    ) -> Result<usize, Errno> {
+        let flags = match wait {
+            Wait::ForRoom => SpliceFlags::empty(),
+            Wait::Never => SpliceFlags::NONBLOCK,
+        };
+        let slice = [IoSliceRaw::from_slice(self.look(range))];
+        // SAFETY: the slice is valid and readable for the call. Afterwards Linux has references of its own to the pages
+        // and only reads them (see above).
+        unsafe { vmsplice(pipe, &slice, flags) }
     }
 
     /// Makes all private pages of this process copy-on-write, by a child process that exits at once.
@@ -115,17 +188,6 @@ impl Pages {
         let advice = if is_shared { Advice::LinuxDoFork } else { Advice::LinuxDontFork };
         // SAFETY: the range is this mapping; the advice changes no contents, and no child relies on any.
         unsafe { madvise(self.base.as_ptr().cast(), self.len, advice) }
-    }
-
-    /// [`lend`](Self::lend) for the probe, which looks what becomes of pages that are written over: the only
-    /// reader of this pipe is the probe itself.
-    pub(crate) fn lend_for_probe(
-        &self,
-        pipe: BorrowedFd<'_>,
-        range: Range<usize>,
-    ) -> Result<usize, Errno> {
-        // SAFETY: nobody relies on what comes out of the pipe.
-        unsafe { self.lend(pipe, range) }
     }
 }
 
@@ -216,6 +278,14 @@ pub(crate) fn minor_faults(whose: Faults) -> u64 {
     u64::try_from(usage.ru_minflt).unwrap_or(0)
 }
 
+/// Pages are shared for the whole process, its stacks with them, and some of its faults are counted together: tests that
+/// do either take turns.
+#[cfg(test)]
+pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,6 +308,7 @@ mod tests {
 
     #[test]
     fn the_child_that_makes_pages_copy_on_write_is_gone_afterwards() {
+        let _turn = alone();
         let children = || std::fs::read_to_string("/proc/thread-self/children").unwrap();
         let before = children();
         Pages::map(HUGE_BYTES).unwrap().share().unwrap();

@@ -109,7 +109,7 @@ impl fmt::Debug for Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::{Faults, HUGE_BYTES, PAGE_BYTES, Pages, minor_faults};
+    use crate::pages::{Faults, HUGE_BYTES, PAGE_BYTES, Pages, alone, minor_faults};
 
     const PAGES: usize = 256;
 
@@ -126,6 +126,7 @@ mod tests {
 
     #[test]
     fn renewing_a_ring_costs_it_nothing() {
+        let _turn = alone();
         let len = PAGES * PAGE_BYTES;
         let on_the_heap = faults_after_renewal(&mut vec![0; len]);
         assert!(on_the_heap >= PAGES as u64, "the comparison: {on_the_heap} faults");

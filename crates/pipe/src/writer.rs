@@ -99,16 +99,16 @@ impl<F: AsFd> PipeWriter<F> {
         writer
     }
 
-    /// The known fast and unsafe way, for comparison: two halves of a buffer in turn, never renewed.
+    /// The known fast way that makes no promise, for comparison: two halves of a buffer in turn, never renewed.
     ///
-    /// # Safety
-    /// The reader must copy what it reads before it frees room in the pipe (read(2) does; splice(2), tee(2)
-    /// and everything built on them do not), and the pipe's capacity must stay as it is. Otherwise the reader
-    /// gets bytes of a later chunk.
+    /// **The bytes are right only** for a reader that copies what it reads before it frees room in the pipe (read(2)
+    /// does; splice(2), tee(2) and everything built on them do not), and as long as the pipe's capacity stays as it is.
+    /// Other readers get bytes of a later chunk. That is all that can happen: see
+    /// [`TrialPages`](crate::TrialPages).
     ///
     /// # Errors
     /// When `out` is no pipe, or memory is short.
-    pub unsafe fn double_buffer(out: F) -> io::Result<Self> {
+    pub fn double_buffer_without_promise(out: F) -> io::Result<Self> {
         grow(&out);
         let capacity = crate::capacity(&out).map_err(io::Error::other)?;
         let chunk = usize::try_from(capacity.0).map_err(io::Error::other)?;
@@ -324,7 +324,7 @@ impl<F: AsFd> PipeWriter<F> {
             let gone = match &mut self.memory {
                 Memory::Copied(block) => write_some(&self.out, &block[range]),
                 // SAFETY: the cursor gives these bytes out again only after `begin_again`, which renews the pages
-                // (or `double_buffer` was called, whose caller answers for it).
+                // (or the writer was made by `double_buffer_without_promise`, whose caller does not rely on the bytes).
                 Memory::Lent(ring) => unsafe { ring.pages().lend(self.out.as_fd(), range) },
             };
             match gone {

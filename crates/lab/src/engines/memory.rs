@@ -15,19 +15,15 @@
 //! the first thread's begin to the last one's end; afterwards the method runs once more over cleared buffers and every
 //! byte is compared: the answer is the sum of the words, or `wrong`. A copied byte counts once.
 
-mod kernels;
-#[cfg(target_arch = "x86_64")]
-mod kernels_avx;
-
 use std::sync::Barrier;
 use std::thread;
 
+use fullbore_codec::memory::{Kernel, MemoryError, Method, Task, naive};
+use fullbore_pipe::TrialPages;
 use rustix::time::ClockId;
 
-use self::kernels::Kernel;
 use super::clock::{Usage, now_ns};
-use super::pages::Pages;
-use super::{Builtin, Spec, place, size, wrong};
+use super::{Builtin, Spec, pages, place, size, wrong};
 use crate::{EngineError, Parameters, Sample, Side};
 
 /// The engine.
@@ -35,8 +31,8 @@ pub(super) const ENGINE: Builtin = Builtin {
     name: "memory",
     about: "copying, writing and reading memory in different ways",
     parameters: &[
-        Spec::text("method", kernels::NAMES, "what moves the bytes"),
-        Spec::text("task", &["copy", "write", "read"], "what is done"),
+        Spec::text("method", Method::NAMES, "what moves the bytes"),
+        Spec::text("task", Task::NAMES, "what is done"),
         Spec::number("size", "bytes", (4096, 1 << 30), 32 << 10, "each buffer"),
         Spec::number("threads", "threads", (1, 1024), 1, "each on a CPU of its own"),
         Spec::number("total", "bytes", (4096, u64::MAX), 4 << 30, "moved by all threads together"),
@@ -77,12 +73,29 @@ fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
             remedy: "fewer threads".to_owned(),
         });
     }
-    let kernel = kernels::find(parameters.text("method")?, parameters.text("task")?)?;
+    let kernel = kernel(parameters.text("method")?, parameters.text("task")?)?;
     let rounds = parameters.number("total")?.div_ceil(size as u64 * threads as u64);
     let plan = Plan { kernel, size, rounds, threads, huge: parameters.flag("huge")? };
     let begun = Usage::begin();
     let found = run_threads(plan)?;
     Ok(sample(plan, &found, &begun.end()))
+}
+
+/// The kernel of codec by the names of its method and task.
+fn kernel(method: &str, task: &str) -> Result<Kernel, EngineError> {
+    let kernel = task.parse().and_then(|task| method.parse::<Method>()?.kernel(task));
+    kernel.map_err(refused)
+}
+
+/// What a lack of a kernel is to the lab.
+fn refused(error: MemoryError) -> EngineError {
+    match error {
+        MemoryError::Unsupported(method) => EngineError::Unavailable {
+            what: format!("a processor with {method}"),
+            remedy: "another machine, or another method".to_owned(),
+        },
+        error => wrong(format!("memory: {error}")),
+    }
 }
 
 fn run_threads(plan: Plan) -> Result<Vec<Found>, EngineError> {
@@ -117,8 +130,8 @@ fn run_thread(plan: Plan, number: usize, barrier: &Barrier) -> Result<Found, Eng
 /// The memory of one thread, with every page touched.
 #[derive(Debug)]
 struct Buffers {
-    from: Pages,
-    to: Pages,
+    from: TrialPages,
+    to: TrialPages,
 }
 
 /// What `write` writes.
@@ -127,8 +140,8 @@ const VALUE: u8 = 0xA7;
 impl Buffers {
     fn new(plan: Plan) -> Result<Self, EngineError> {
         let len = |is_needed: bool| if is_needed { plan.size } else { 4096 };
-        let mut from = Pages::map(len(!matches!(plan.kernel, Kernel::Write(_))), plan.huge)?;
-        let to = Pages::map(len(!matches!(plan.kernel, Kernel::Read(_))), plan.huge)?;
+        let mut from = pages::map(len(!matches!(plan.kernel, Kernel::Write(_))), plan.huge)?;
+        let to = pages::map(len(!matches!(plan.kernel, Kernel::Read(_))), plan.huge)?;
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         for word in from.bytes_mut().as_chunks_mut::<8>().0 {
             state ^= state << 13;
@@ -154,23 +167,17 @@ impl Buffers {
         self.to.bytes_mut().fill(0);
         let once = self.run(plan.kernel);
         let (is_right, sum) = match plan.kernel {
-            Kernel::Copy(_) => (self.to.bytes() == self.from.bytes(), plain_sum(self.to.bytes())),
+            Kernel::Copy(_) => (self.to.bytes() == self.from.bytes(), naive::read(self.to.bytes())),
             Kernel::Write(_) => {
-                (self.to.bytes().iter().all(|byte| *byte == VALUE), plain_sum(self.to.bytes()))
+                (self.to.bytes().iter().all(|byte| *byte == VALUE), naive::read(self.to.bytes()))
             }
             Kernel::Read(_) => (
-                once == plain_sum(self.from.bytes()) && sum == once.wrapping_mul(plan.rounds),
+                once == naive::read(self.from.bytes()) && sum == once.wrapping_mul(plan.rounds),
                 once,
             ),
         };
         if is_right { format!("{sum:016x}") } else { "wrong".to_owned() }
     }
-}
-
-/// Sum of the words, beyond doubt by reading.
-fn plain_sum(bytes: &[u8]) -> u64 {
-    let words = bytes.as_chunks::<8>().0.iter();
-    words.fold(0, |sum: u64, word| sum.wrapping_add(u64::from_le_bytes(*word)))
 }
 
 fn sample(plan: Plan, found: &[Found], usage: &Usage) -> Sample {
@@ -198,4 +205,17 @@ fn sample(plan: Plan, found: &[Found], usage: &Usage) -> Sample {
     ];
     sample.counters.extend(counters.map(|(name, value)| (name.to_owned(), value)));
     sample
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_processor_without_the_instructions_is_unavailable_not_wrong() {
+        let error = refused(MemoryError::Unsupported(Method::Avx512)).to_string();
+        assert!(error.starts_with("not available here: a processor with avx512"), "{error}");
+        let error = kernel("rep-movsb", "read").unwrap_err().to_string();
+        assert_eq!(error, "memory: rep-movsb cannot read; use avx512, avx2, sse2 or scalar");
+    }
 }

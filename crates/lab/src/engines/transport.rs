@@ -21,7 +21,6 @@
 mod channel;
 mod latency;
 mod mqueue;
-mod shared;
 mod shm;
 mod uring;
 mod wire;

@@ -11,7 +11,7 @@ use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
 
-use super::super::pages::Pages;
+use super::super::pages;
 use super::super::peers::{Report, failed};
 use super::super::seat::Seat;
 use super::super::sequence::{Checked, Fill};
@@ -39,7 +39,7 @@ pub(super) fn run(plan: &Plan, pipe: &OwnedFd, seat: &Seat) -> Result<Report, En
 
 /// read(2).
 fn copy(plan: &Plan, pipe: &OwnedFd, seat: &Seat) -> Result<Report, EngineError> {
-    let mut pages = Pages::map(plan.chunk, plan.huge)?;
+    let mut pages = pages::map(plan.chunk, plan.huge)?;
     let mut checked = Checked::new(plan.fill(), 0);
     let begun = seat.begin()?;
     let mut calls = 0;

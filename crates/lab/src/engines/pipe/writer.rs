@@ -6,7 +6,7 @@ use fullbore_measure::Bytes;
 use fullbore_pipe::{Options, PipeWriter, Strategy, probe};
 use rustix::io::Errno;
 
-use super::super::pages::Pages;
+use super::super::pages;
 use super::super::peers::Report;
 use super::super::seat::Seat;
 use super::{Plan, broken, lent, never_wait, resize, wrong};
@@ -28,7 +28,7 @@ pub(super) fn run(plan: &Plan, pipe: &OwnedFd, seat: &Seat) -> Result<Report, En
 
 /// write(2) of one block.
 fn copy(plan: &Plan, pipe: &OwnedFd, seat: &Seat) -> Result<Report, EngineError> {
-    let mut pages = Pages::map(plan.chunk, plan.huge)?;
+    let mut pages = pages::map(plan.chunk, plan.huge)?;
     let begun = seat.begin()?;
     let mut calls = 0;
     for (at, count) in chunks(plan) {

@@ -12,12 +12,22 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
+use fullbore_pipe::passing::{Counter, SharedRing};
 use rustix::io::Errno;
 use rustix::thread::futex;
 
+use super::super::peers::failed;
 use super::channel::Channel;
-use super::shared::{Counter, Shared};
 use crate::EngineError;
+
+/// Memory without a name for a ring of `capacity` bytes, all zero.
+pub(super) fn create(capacity: usize) -> Result<OwnedFd, EngineError> {
+    SharedRing::create(capacity).map_err(short)
+}
+
+fn short(error: io::Error) -> EngineError {
+    failed("shared memory", &error)
+}
 
 /// How an empty or full ring is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +41,13 @@ pub(super) enum Wait {
 /// One direction.
 #[derive(Debug)]
 pub(super) struct Ring {
-    shared: Shared,
+    shared: SharedRing,
     wait: Wait,
 }
 
 impl Ring {
     /// Over a mapping.
-    pub(super) fn new(shared: Shared, wait: Wait) -> Self {
+    pub(super) fn new(shared: SharedRing, wait: Wait) -> Self {
         Self { shared, wait }
     }
 
@@ -144,9 +154,9 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    /// Over memory that [`create`](super::shared::create) made, perhaps in another process.
+    /// Over memory that [`create`] made, perhaps in another process.
     pub(super) fn open(input: &OwnedFd, output: &OwnedFd, wait: Wait) -> Result<Self, EngineError> {
-        let ring = |memory| Ok(Ring::new(Shared::map(memory)?, wait));
+        let ring = |memory| Ok(Ring::new(SharedRing::map(memory).map_err(short)?, wait));
         Ok(Self { input: ring(input)?, output: ring(output)? })
     }
 }
@@ -163,7 +173,6 @@ impl Channel for Rings {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shared::create;
     use super::*;
     use proptest::prelude::*;
     use std::collections::VecDeque;
@@ -171,7 +180,7 @@ mod tests {
 
     fn two(wait: Wait) -> [Ring; 2] {
         let memory = create(4096).unwrap();
-        [(); 2].map(|()| Ring::new(Shared::map(&memory).unwrap(), wait))
+        [(); 2].map(|()| Ring::new(SharedRing::map(&memory).unwrap(), wait))
     }
 
     fn byte(number: usize) -> u8 {

@@ -1,18 +1,18 @@
 //! A pipe read and written through io_uring, one operation at a time.
-#![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use io_uring::{IoUring, opcode, squeue, types};
+use fullbore_pipe::passing;
 
 use super::super::peers::failed;
 use super::channel::Channel;
 use crate::EngineError;
 
 /// A ring of this process and both ends it works on.
+#[derive(Debug)]
 pub(super) struct Uring {
-    ring: IoUring,
+    ring: passing::Uring,
     input: OwnedFd,
     output: OwnedFd,
 }
@@ -22,34 +22,9 @@ impl Uring {
     ///
     /// # Errors
     /// [`EngineError::Unavailable`] when Linux has no io_uring, or does not allow it.
-    ///
-    /// Source: io_uring_setup(2).
     pub(super) fn open(input: OwnedFd, output: OwnedFd) -> Result<Self, EngineError> {
-        let ring = IoUring::new(2).map_err(|error| unavailable(&error))?;
+        let ring = passing::Uring::new().map_err(|error| unavailable(&error))?;
         Ok(Self { ring, input, output })
-    }
-
-    /// Submits one operation and waits for its result. Not to be used again after an error.
-    ///
-    /// # Safety
-    /// The memory that the entry names must be valid for it until this returns.
-    unsafe fn complete(&mut self, entry: &squeue::Entry) -> io::Result<usize> {
-        // SAFETY: the entry's memory is valid until the operation is complete, which is waited for below; a call that
-        // fails has submitted nothing (io_uring_enter(2) returns the number of those it took, if any).
-        unsafe { self.ring.submission().push(entry) }.map_err(io::Error::other)?;
-        loop {
-            match self.ring.submit_and_wait(1) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-                Ok(_) => {
-                    if let Some(done) = self.ring.completion().next() {
-                        let result = done.result();
-                        return usize::try_from(result)
-                            .map_err(|_| io::Error::from_raw_os_error(-result));
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -68,27 +43,18 @@ fn unavailable(error: &io::Error) -> EngineError {
 
 impl Channel for Uring {
     fn send(&mut self, message: &[u8]) -> io::Result<()> {
-        let output = types::Fd(self.output.as_raw_fd());
         let mut rest = message;
         while !rest.is_empty() {
-            let len = u32::try_from(rest.len()).map_err(io::Error::other)?;
-            let entry = opcode::Write::new(output, rest.as_ptr(), len).build();
-            // SAFETY: `rest` is borrowed and readable until the call returns.
-            let count = unsafe { self.complete(&entry) }?;
+            let count = self.ring.write(&self.output, rest)?;
             rest = &rest[count..];
         }
         Ok(())
     }
 
     fn receive(&mut self, message: &mut [u8]) -> io::Result<()> {
-        let input = types::Fd(self.input.as_raw_fd());
         let mut filled = 0;
         while filled < message.len() {
-            let rest = &mut message[filled..];
-            let len = u32::try_from(rest.len()).map_err(io::Error::other)?;
-            let entry = opcode::Read::new(input, rest.as_mut_ptr(), len).build();
-            // SAFETY: `rest` is borrowed mutably until the call returns.
-            match unsafe { self.complete(&entry) }? {
+            match self.ring.read(&self.input, &mut message[filled..])? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 count => filled += count,
             }

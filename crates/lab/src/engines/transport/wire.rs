@@ -12,7 +12,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::super::peers::failed;
 use super::super::pipe::new_pipe;
-use super::{Plan, mqueue, shared};
+use super::{Plan, mqueue, shm};
 use crate::EngineError;
 
 /// Input and output of the near and of the far side.
@@ -41,7 +41,7 @@ pub(super) fn lay(plan: &Plan) -> Result<[Vec<OwnedFd>; 2], EngineError> {
             same_for_both([one()?, one()?]).map_err(fail)
         }
         _ => {
-            let one = || shared::create(plan.buffer);
+            let one = || shm::create(plan.buffer);
             same_for_both([one()?, one()?]).map_err(fail)
         }
     }
