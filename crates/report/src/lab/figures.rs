@@ -119,6 +119,11 @@ pub(super) fn interval(estimate: &Estimate) -> String {
     }
 }
 
+/// The head of the column of values.
+pub(super) fn value_head(case: &CaseRun) -> &'static str {
+    if case.quantity == Quantity::LatencyNs { "p50" } else { "median" }
+}
+
 /// The head of the column of ratios.
 pub(super) fn ratio_head(case: &CaseRun) -> &'static str {
     match case.ratio {

@@ -4,10 +4,14 @@ use fullbore_lab::record::{CaseRun, LabRun};
 use fullbore_lab::runner::point_text;
 use fullbore_measure::{Bytes, seconds};
 
+use super::distribution::Range;
 use super::figures;
 use super::rows;
 use crate::figures::utc;
 use crate::visible;
+
+/// Letters of a histogram.
+const BLOCKS: usize = 24;
 
 /// The whole record.
 #[must_use]
@@ -49,8 +53,13 @@ fn case(case: &CaseRun) -> String {
     let has_points = !case.sweep.is_empty();
     let has_published = case.engines.iter().any(|engine| engine.published.is_some());
     let mut heads: Vec<String> = if has_points { vec!["at".to_owned()] } else { Vec::new() };
-    heads.extend(["engine", "median", "±", figures::ratio_head(case)].map(str::to_owned));
-    heads.extend(rows::more_heads(case));
+    heads.extend(
+        ["engine", figures::value_head(case), "±", figures::ratio_head(case)].map(str::to_owned),
+    );
+    heads.extend(rows::percentile_heads(case));
+    let range = Range::of(case);
+    heads.extend(range.map(|range| range.told()));
+    heads.extend(rows::counter_heads(case));
     heads.extend(["CPUs busy", "peak memory"].map(str::to_owned));
     if has_published {
         heads.push("published".to_owned());
@@ -60,16 +69,22 @@ fn case(case: &CaseRun) -> String {
     line(&vec!["---".to_owned(); heads.len()], &mut text);
     for point in &case.points {
         let at = point_text(&case.sweep, &point.parameters);
-        for row in rows::rows(case, point) {
+        for (row, run) in rows::rows(case, point).into_iter().zip(&point.engines) {
             let mut cells: Vec<String> = if has_points { vec![at.clone()] } else { Vec::new() };
             let is_measured = row.trouble.is_empty();
             let dash = |cell: String| if is_measured { cell } else { "–".to_owned() };
             cells.push(row.engine);
             cells.extend([row.value, row.spread, row.ratio].map(dash));
-            let more = rows::more_heads(case).len();
-            cells.extend(
-                (0..more).map(|place| dash(row.more.get(place).cloned().unwrap_or_default())),
-            );
+            let filled = |cells: Vec<String>, heads: Vec<String>| -> Vec<String> {
+                let cell = |place: usize| dash(cells.get(place).cloned().unwrap_or_default());
+                (0..heads.len()).map(cell).collect()
+            };
+            cells.extend(filled(row.percentiles, rows::percentile_heads(case)));
+            let blocks = |range: Range| {
+                run.latency.as_ref().map_or("–".to_owned(), |l| range.blocks(l, BLOCKS))
+            };
+            cells.extend(range.map(blocks));
+            cells.extend(filled(row.counters, rows::counter_heads(case)));
             cells.extend([row.cpu, row.memory].map(dash));
             if has_published {
                 cells.push(row.published);

@@ -4,7 +4,7 @@ use fullbore_lab::record::{CaseRun, Effort, LabRun, SuiteRun};
 use fullbore_measure::seconds;
 use maud::{Markup, html};
 
-use super::{chart, tables};
+use super::{chart, latency, tables};
 use crate::figures::utc;
 use crate::html::document::Document;
 use crate::lab::rows;
@@ -83,6 +83,7 @@ fn suite_section(run: &LabRun, suite: &SuiteRun) -> Markup {
                     h3 { (visible::line(&case.title)) }
                     @if !case.about.is_empty() { p.about { (visible::line(&case.about)) } }
                     (chart::charts(case, &run.machine.caches))
+                    (latency::charts(case))
                     (tables::case(case))
                     (tables::engines(case))
                     pre.command { code { (visible::line(&case.command)) } }

@@ -31,12 +31,12 @@ pub(super) fn case(case: &CaseRun) -> Markup {
 fn content(case: &CaseRun) -> Markup {
     let has_points = !case.sweep.is_empty();
     let has_published = case.engines.iter().any(|engine| engine.published.is_some());
-    let more = rows::more_heads(case);
+    let more = [rows::percentile_heads(case), rows::counter_heads(case)].concat();
     let columns = 6 + more.len() + usize::from(has_published);
     html! {
         thead { tr {
             th.text scope="col" { "engine" }
-            th scope="col" { "median" }
+            th scope="col" { (figures::value_head(case)) }
             th scope="col" { "±" }
             th scope="col" { (figures::ratio_head(case)) }
             @for head in &more { th scope="col" { (head) } }
@@ -72,7 +72,7 @@ fn engine_row(case: &CaseRun, row: &Row, engine: &str, more: usize, has_publishe
             th.text scope="row" title=(visible::line(command)) { (row.engine) }
             @if row.trouble.is_empty() {
                 td { (row.value) } td.soft { (row.spread) } td { (row.ratio) }
-                @for cell in &row.more { td { (cell) } }
+                @for cell in row.percentiles.iter().chain(&row.counters) { td { (cell) } }
                 td { (row.cpu) } td { (row.memory) }
                 @if has_published { td { (row.published) } }
                 td.text.prose { (row.notes) }
