@@ -302,6 +302,43 @@ fn a_report_may_take_the_place_of_the_record_it_is_made_of_and_a_wrong_path_leav
     assert_eq!(record(&place, "a.json"), before);
 }
 
+#[test]
+fn faults_and_switches_are_counted_for_programs_and_engines_and_what_is_missing_has_a_reason() {
+    let place = place(
+        r#"about = "Counters."
+[[case]]
+name = "mixed"
+title = "A program and an engine"
+show = "bytes/s"
+bytes = "1M"
+[[case.engine]]
+name = "program"
+shell = "head -c 1000000 /dev/zero | tail -c 900000 > {dir}/zeros"
+[[case.engine]]
+name = "engine"
+builtin = "pipe"
+parameters = { total = "1M" }
+"#,
+    );
+    let args = ["--runs", "2", "tiny.toml", "--report", "a.json", "--report", "a.html"];
+    let ended = lab(&place, &args);
+    assert_eq!(status_text(ended.status), "exit 0", "{}\n{}", ended.stderr, out(&ended));
+    let run = record(&place, "a.json");
+    let engines = &run.suites[0].cases[0].points[0].engines;
+    for engine in engines {
+        for name in ["minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"] {
+            assert!(engine.counters[name].is_some(), "{} {name}", engine.engine);
+        }
+    }
+    // sh, head and tail touch pages of their own.
+    assert!(engines[0].counters["minor_faults"] > Some(100.0), "{:?}", engines[0].counters);
+    let known = engines[1].counters["dtlb_load_misses"].is_some();
+    let why = engines[1].missing_counters.get("dtlb_load_misses");
+    assert_ne!(known, why.is_some(), "{:?}", engines[1]);
+    let page = std::fs::read_to_string(place.path("a.html")).unwrap();
+    assert!(page.contains("dTLB load misses"), "{page}");
+}
+
 /// A record with the times of one engine multiplied.
 fn slowed(place: &Sandbox, engine: &str, factor: f64) {
     let mut run = record(place, "a.json");

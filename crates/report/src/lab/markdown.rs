@@ -4,6 +4,7 @@ use fullbore_lab::record::{CaseRun, LabRun};
 use fullbore_lab::runner::point_text;
 use fullbore_measure::{Bytes, seconds};
 
+use super::counters;
 use super::distribution::Range;
 use super::figures;
 use super::rows;
@@ -90,6 +91,34 @@ fn case(case: &CaseRun) -> String {
                 cells.push(row.published);
             }
             cells.push(if is_measured { row.notes } else { row.trouble });
+            line(&cells, &mut text);
+        }
+    }
+    text.push_str(&counted(case));
+    text
+}
+
+/// Faults, switches and counters of the processor, where the case asked for them.
+fn counted(case: &CaseRun) -> String {
+    let Some(table) = counters::table(case).filter(|_| counters::are_wanted(case)) else {
+        return String::new();
+    };
+    let has_points = !case.sweep.is_empty();
+    let first = |at: &str| if has_points { vec![at.to_owned()] } else { Vec::new() };
+    let heads = table.heads.iter().map(|head| (*head).to_owned());
+    let heads: Vec<String> =
+        first("at").into_iter().chain(["engine".to_owned()]).chain(heads).collect();
+    let mut text = format!("\n{}", counters::NOTE);
+    for missing in &table.missing {
+        text.push_str(&format!(" {}.", escaped(missing)));
+    }
+    text.push_str("\n\n");
+    line(&heads, &mut text);
+    line(&vec!["---".to_owned(); heads.len()], &mut text);
+    for (at, lines) in table.points {
+        for row in lines {
+            let cells: Vec<String> =
+                first(&at).into_iter().chain([row.engine]).chain(row.cells).collect();
             line(&cells, &mut text);
         }
     }

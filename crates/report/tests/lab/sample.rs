@@ -50,6 +50,7 @@ fn without(name: &str, outcome: Outcome) -> EngineRun {
         sides: Vec::new(),
         latency: None,
         counters: BTreeMap::new(),
+        missing_counters: BTreeMap::new(),
         outliers: 0,
         drift_percent: None,
     }
@@ -112,6 +113,27 @@ fn point(swept: &[(&str, u64)], scale: f64) -> PointRun {
         stopped: Stopped::Tight,
         engines: vec![measured("write", &base, None), measured("ring", &ring, Some(&base)), double],
     }
+}
+
+/// What was counted for two engines: one machine has a counter of the processor, the other does not say what is missing.
+fn counted(mut point: PointRun) -> PointRun {
+    for (place, engine) in point.engines.iter_mut().enumerate().take(2) {
+        let count = |base: f64| Some(base * (place + 1) as f64);
+        engine.counters = [
+            ("minor_faults".to_owned(), count(7.0)),
+            ("voluntary_switches".to_owned(), count(6543.0)),
+            ("migrations".to_owned(), None),
+            ("cycles".to_owned(), (place == 0).then_some(4.56e8)),
+            ("dtlb_load_misses".to_owned(), None),
+        ]
+        .into();
+        let why = "this machine has no such counter";
+        engine.missing_counters = [("dtlb_load_misses".to_owned(), why.to_owned())].into();
+        if place > 0 {
+            engine.missing_counters.insert("cycles".to_owned(), why.to_owned());
+        }
+    }
+    point
 }
 
 fn troubled() -> PointRun {
@@ -203,7 +225,8 @@ fn machine() -> Machine {
 /// The record.
 pub(crate) fn run() -> LabRun {
     let sizes = [4096, 65536, 1 << 20];
-    let lines = sizes.map(|size| point(&[("chunk", size)], 1e9 * (size as f64).log2() / 10.0));
+    let lines =
+        sizes.map(|size| counted(point(&[("chunk", size)], 1e9 * (size as f64).log2() / 10.0)));
     let fields = sizes.iter().flat_map(|x| {
         [4096, 65536].map(|y| point(&[("chunk", *x), ("pipe", y)], 1e6 * (x / y + 1) as f64))
     });

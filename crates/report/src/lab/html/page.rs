@@ -33,6 +33,7 @@ fn header(run: &LabRun) -> Markup {
     let effort = match run.effort {
         Effort::Quick => "quick: fewer points, wider intervals".to_owned(),
         Effort::Usual => "usual effort".to_owned(),
+        Effort::Runs(1) => "1 round a point".to_owned(),
         Effort::Runs(runs) => format!("{runs} rounds a point"),
     };
     html! {
@@ -85,6 +86,7 @@ fn suite_section(run: &LabRun, suite: &SuiteRun) -> Markup {
                     (chart::charts(case, &run.machine.caches))
                     (latency::charts(case))
                     (tables::case(case))
+                    (tables::counted(case))
                     (tables::engines(case))
                     pre.command { code { (visible::line(&case.command)) } }
                 }

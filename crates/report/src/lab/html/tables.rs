@@ -8,6 +8,7 @@ use fullbore_measure::Bytes;
 use maud::{Markup, html};
 
 use crate::html::document::{scrolled, wide_table};
+use crate::lab::counters;
 use crate::lab::figures;
 use crate::lab::rows::{self, Row};
 use crate::visible;
@@ -79,6 +80,42 @@ fn engine_row(case: &CaseRun, row: &Row, engine: &str, more: usize, has_publishe
             } @else {
                 td.trouble.failed[row.trouble.starts_with(|c: char| c.is_ascii_uppercase())] colspan=(6 + more + usize::from(has_published)) { (row.trouble) }
             }
+        }
+    }
+}
+
+/// Faults, switches and counters of the processor; nothing when nothing was counted.
+pub(super) fn counted(case: &CaseRun) -> Markup {
+    let Some(table) = counters::table(case) else {
+        return html! {};
+    };
+    let rows: usize = table.points.iter().map(|(_, lines)| lines.len()).sum();
+    let content = html! {
+        thead { tr {
+            th.text scope="col" { "engine" }
+            @for head in &table.heads { th scope="col" { (head) } }
+        } }
+        @for (at, lines) in table.points.iter().filter(|(_, lines)| !lines.is_empty()) {
+            tbody {
+                @if !at.is_empty() {
+                    tr.point { th.text colspan=(table.heads.len() + 1) scope="rowgroup" { (at) } }
+                }
+                @for line in lines {
+                    tr {
+                        th.text scope="row" { (line.engine) }
+                        @for cell in &line.cells { td { (cell) } }
+                    }
+                }
+            }
+        }
+    };
+    let title = format!("Counters: {}", visible::line(&case.title));
+    html! {
+        details open[counters::are_wanted(case) && rows <= OPEN] {
+            summary { "Counters" }
+            @for line in &table.missing { p.caption { (line) "." } }
+            (scrolled(&title, &content))
+            p.caption { (counters::NOTE) }
         }
     }
 }
