@@ -261,6 +261,84 @@ fn a_record_is_shown_as_it_was_and_as_tables() {
     assert_eq!(out(&tables), std::fs::read_to_string(place.path("a.md")).unwrap());
 }
 
+#[test]
+fn a_record_gives_the_reports_it_would_have_given_when_it_was_measured() {
+    let place = place(TINY);
+    let reports = ["--report", "a.json", "--report", "a.html", "--report", "a.md"];
+    lab(&place, &[&["--runs", "2", "tiny.toml"], &reports[..]].concat());
+    let args =
+        ["show", "-q", "a.json", "--report", "b.html", "--report=b.md", "--report", "b.json"];
+    let again = lab(&place, &args);
+    assert_eq!(status_text(again.status), "exit 0", "{}", again.stderr);
+    assert_eq!((out(&again).as_str(), again.stderr.as_str()), ("", ""));
+    for kind in ["json", "html", "md"] {
+        let file =
+            |name: &str| std::fs::read_to_string(place.path(&format!("{name}.{kind}"))).unwrap();
+        assert!(file("a") == file("b"), "{kind} differs");
+    }
+    let both = lab(&place, &["show", "a.json", "--report", "c.html"]);
+    assert!(out(&both).contains("Counting bytes"), "without -q the tables are shown, too");
+    assert!(place.path("c.html").exists());
+}
+
+#[test]
+fn a_report_may_take_the_place_of_the_record_it_is_made_of_and_a_wrong_path_leaves_it() {
+    let place = place(TINY);
+    lab(&place, &["--runs", "1", "tiny.toml/count", "--report", "a.json"]);
+    let before = record(&place, "a.json");
+    let ended = lab(&place, &["show", "-q", "a.json", "--report", "a.json"]);
+    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
+    assert_eq!(record(&place, "a.json"), before);
+    for (report, wanted) in [
+        ("a.txt", "a.txt: the name must end in .json, .html or .md"),
+        ("nowhere/a.html", "nowhere/a.html: No such file or directory"),
+    ] {
+        let args = ["show", "a.json", "--report", "good.html", "--report", report];
+        let ended = lab(&place, &args);
+        assert_eq!(status_text(ended.status), "exit 2", "{report}");
+        assert!(ended.stderr.contains(wanted) && ended.stdout.is_empty(), "{}", ended.stderr);
+        assert!(!place.path("good.html").exists(), "no report is written when one cannot be");
+    }
+    assert_eq!(record(&place, "a.json"), before);
+}
+
+#[test]
+fn faults_and_switches_are_counted_for_programs_and_engines_and_what_is_missing_has_a_reason() {
+    let place = place(
+        r#"about = "Counters."
+[[case]]
+name = "mixed"
+title = "A program and an engine"
+show = "bytes/s"
+bytes = "1M"
+[[case.engine]]
+name = "program"
+shell = "head -c 1000000 /dev/zero | tail -c 900000 > {dir}/zeros"
+[[case.engine]]
+name = "engine"
+builtin = "pipe"
+parameters = { total = "1M" }
+"#,
+    );
+    let args = ["--runs", "2", "tiny.toml", "--report", "a.json", "--report", "a.html"];
+    let ended = lab(&place, &args);
+    assert_eq!(status_text(ended.status), "exit 0", "{}\n{}", ended.stderr, out(&ended));
+    let run = record(&place, "a.json");
+    let engines = &run.suites[0].cases[0].points[0].engines;
+    for engine in engines {
+        for name in ["minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"] {
+            assert!(engine.counters[name].is_some(), "{} {name}", engine.engine);
+        }
+    }
+    // sh, head and tail touch pages of their own.
+    assert!(engines[0].counters["minor_faults"] > Some(100.0), "{:?}", engines[0].counters);
+    let known = engines[1].counters["dtlb_load_misses"].is_some();
+    let why = engines[1].missing_counters.get("dtlb_load_misses");
+    assert_ne!(known, why.is_some(), "{:?}", engines[1]);
+    let page = std::fs::read_to_string(place.path("a.html")).unwrap();
+    assert!(page.contains("dTLB load misses"), "{page}");
+}
+
 /// A record with the times of one engine multiplied.
 fn slowed(place: &Sandbox, engine: &str, factor: f64) {
     let mut run = record(place, "a.json");

@@ -1,5 +1,6 @@
 //! Two runs → what got faster, what got slower, and what cannot be told. A pure function of the records.
 
+use crate::Parameter;
 use crate::passes::{self, Drifts};
 use crate::record::{CaseRun, EngineRun, LabRun, PointRun, SuiteRun};
 use crate::runner::point_text;
@@ -56,6 +57,8 @@ pub enum Verdict {
 /// Where an engine stood in one run.
 struct Standing {
     case: String,
+    /// The swept values: how they are told to people may change from version to version.
+    swept: Vec<Parameter>,
     point: String,
     engine: String,
     basis: Basis,
@@ -90,8 +93,8 @@ impl Comparison {
 }
 
 fn is_same(one: &Standing, other: &Standing) -> bool {
-    (&one.case, &one.point, &one.engine, one.basis)
-        == (&other.case, &other.point, &other.engine, other.basis)
+    (&one.case, &one.swept, &one.engine, one.basis)
+        == (&other.case, &other.swept, &other.engine, other.basis)
 }
 
 fn row(old: &Standing, new: &Standing, comparisons: usize) -> Row {
@@ -132,6 +135,7 @@ fn suite_standings(suite: &SuiteRun) -> Vec<Standing> {
         };
         Some(Standing {
             case: format!("{}/{}", suite.name, case.name),
+            swept: swept(case, point),
             point: point_text(&case.sweep, &point.parameters),
             engine: engine.engine.clone(),
             basis,
@@ -143,6 +147,10 @@ fn suite_standings(suite: &SuiteRun) -> Vec<Standing> {
     };
     let cases = suite.cases.iter();
     cases.flat_map(|case| case.points.iter().flat_map(move |point| of_point(case, point))).collect()
+}
+
+fn swept(case: &CaseRun, point: &PointRun) -> Vec<Parameter> {
+    case.sweep.iter().filter_map(|axis| point.parameters.0.get(&axis.name).cloned()).collect()
 }
 
 /// More is faster, or less is.

@@ -101,6 +101,9 @@ pub struct Sample {
     pub latency: Option<Latency>,
     /// Counters of the machine by name; `None` where it has none.
     pub counters: BTreeMap<String, Option<u64>>,
+    /// Why a counter that was asked for is not there, by its name.
+    #[serde(default)]
+    pub missing: BTreeMap<String, String>,
 }
 
 /// One side of an experiment.

@@ -195,8 +195,11 @@ pub struct EngineRun {
     pub sides: Vec<Side>,
     /// Latencies of all trials together.
     pub latency: Option<Latency>,
-    /// Median of each counter.
+    /// Median of each counter; of one that is not read while the time counts, what the check found.
     pub counters: BTreeMap<String, Option<f64>>,
+    /// Why a counter is not available, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing_counters: BTreeMap<String, String>,
     /// Values far from all others.
     pub outliers: u32,
     /// Change from the first rounds to the last, over all passes, in percent, when it is no accident.

@@ -1,7 +1,14 @@
 //! The page as a real browser shows it: nothing is loaded, nothing sticks out, no script fails.
 //!
 //! Needs Chromium; without it the test is skipped, except where `FULLBORE_CI=1` says it must be there.
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test reports by printing and panicking"
+)]
 
+#[path = "lab/sample.rs"]
+mod lab;
 mod samples;
 
 use std::path::Path;
@@ -64,35 +71,45 @@ fn dump(chromium: &str, folder: &Path, page: &Path, width: u32) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-#[test]
-fn a_browser_shows_every_page_without_network_overflow_or_errors() {
-    let Some(chromium) = chromium() else {
+/// The browser; `None`, with a word about it, where none is installed and none must be.
+fn browser() -> Option<&'static str> {
+    let found = chromium();
+    if found.is_none() {
         assert!(
             std::env::var_os("FULLBORE_CI").is_none_or(|value| value != "1"),
             "chromium is missing"
         );
         println!("skipped: chromium is not installed");
-        return;
-    };
+    }
+    found
+}
+
+/// Shows the page on a desk and on a phone, and looks at what its probe found.
+fn probe(chromium: &str, folder: &Path, name: &str, page: &str) {
+    let probed = page
+        .replacen("<meta name=\"viewport\"", &format!("{LISTEN}<meta name=\"viewport\""), 1)
+        .replacen("</body>", &format!("{MEASURE}</body>"), 1);
+    for width in [1280, 390] {
+        // A window is never narrower than 500 pixels, a frame can be.
+        let inner = folder.join(format!("{name}.html"));
+        std::fs::write(&inner, &probed).unwrap();
+        let outer = folder.join(format!("{name}-{width}.html"));
+        std::fs::write(&outer, frame(&inner, width)).unwrap();
+        let document = dump(chromium, folder, &outer, 1400);
+        let start =
+            document.find("width ").unwrap_or_else(|| panic!("{name}: no probe in\n{document}"));
+        let probe = document[start..].split(" end-of-probe").next().unwrap_or("");
+        assert_eq!(probe, format!("width {width}; all well"), "{name} at {width} pixels");
+    }
+}
+
+#[test]
+fn a_browser_shows_every_page_without_network_overflow_or_errors() {
+    let Some(chromium) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     for (name, record) in samples::all() {
         let page = html::page(&record);
-        let probed = page
-            .replacen("<meta name=\"viewport\"", &format!("{LISTEN}<meta name=\"viewport\""), 1)
-            .replacen("</body>", &format!("{MEASURE}</body>"), 1);
-        for width in [1280, 390] {
-            // A window is never narrower than 500 pixels, a frame can be.
-            let inner = folder.path().join(format!("{name}.html"));
-            std::fs::write(&inner, &probed).unwrap();
-            let outer = folder.path().join(format!("{name}-{width}.html"));
-            std::fs::write(&outer, frame(&inner, width)).unwrap();
-            let document = dump(chromium, folder.path(), &outer, 1400);
-            let start = document
-                .find("width ")
-                .unwrap_or_else(|| panic!("{name}: no probe in\n{document}"));
-            let probe = document[start..].split(" end-of-probe").next().unwrap_or("");
-            assert_eq!(probe, format!("width {width}; all well"), "{name} at {width} pixels");
-        }
+        probe(chromium, folder.path(), name, &page);
         let inner = folder.path().join(format!("{name}.html"));
         std::fs::write(&inner, &page).unwrap();
         let document = dump(chromium, folder.path(), &inner, 1280);
@@ -104,6 +121,13 @@ fn a_browser_shows_every_page_without_network_overflow_or_errors() {
             "{name}: the heading says {shown}"
         );
     }
+}
+
+#[test]
+fn a_browser_shows_the_page_of_the_lab_without_network_overflow_or_errors() {
+    let Some(chromium) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    probe(chromium, folder.path(), "lab", &fullbore_report::lab::html::page(&lab::run()));
 }
 
 /// The letters and digits of the page's first heading, its entities resolved.

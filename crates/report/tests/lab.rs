@@ -50,6 +50,16 @@ fn the_page_is_as_before() {
 }
 
 #[test]
+fn caches_are_marked_on_the_axis_of_sizes_and_those_beyond_it_are_named() {
+    let page = html::page(&sample::run());
+    assert!(page.contains("L1d 48 KiB</text>"), "the mark says which cache and how large");
+    assert!(page.contains("a cache (L1d 48 KiB)") && page.contains("Not on the axis: L2 2 MiB."));
+    let mut unmarked = sample::run();
+    unmarked.machine.caches.clear();
+    assert!(!html::page(&unmarked).contains("class=\"cachename\""));
+}
+
+#[test]
 fn the_json_is_as_before_and_can_be_read_back() {
     let written = json::to_string(&sample::run()).unwrap();
     expect("lab.json", &written);

@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    override_usage = "fullbore lab [OPTIONS] SUITE...\n       fullbore lab list\n       fullbore lab show FILE\n       fullbore lab compare A.json B.json",
+    override_usage = "fullbore lab [OPTIONS] SUITE...\n       fullbore lab list\n       fullbore lab show [OPTIONS] RECORD\n       fullbore lab compare A.json B.json",
     after_help = "Examples:\n  \
         fullbore lab list\n  \
         fullbore lab --quick memory pipe --report lab.html\n  \
@@ -68,18 +68,12 @@ pub(crate) enum LabTask {
         #[arg(value_name = "SUITE")]
         suites: Vec<String>,
     },
-    /// Show a record that --report wrote.
+    /// Show a record that --report wrote, or make other reports of it.
     #[command(
-        after_help = "Examples:\n  fullbore lab show lab.json\n  fullbore lab show --markdown lab.json > lab.md"
+        after_help = "Examples:\n  fullbore lab show lab.json\n  fullbore lab show -q lab.json --report lab.html\n  \
+        fullbore lab show --markdown lab.json > lab.md"
     )]
-    Show {
-        /// A record (.json).
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-        /// As tables in Markdown, each with the command that repeats it.
-        #[arg(long)]
-        markdown: bool,
-    },
+    Show(ShowOptions),
     /// Say what got faster or slower from one record to another.
     ///
     /// Ratios to the baseline are compared, because a change of the machine changes both; the value itself only where
@@ -102,6 +96,26 @@ pub(crate) enum LabTask {
         #[arg(long)]
         all: bool,
     },
+}
+
+/// What is shown of a record.
+#[derive(Args, Debug)]
+pub(crate) struct ShowOptions {
+    /// A record (.json).
+    #[arg(value_name = "RECORD")]
+    pub(crate) file: PathBuf,
+
+    /// Tables in Markdown, each with the command that repeats it.
+    #[arg(long)]
+    pub(crate) markdown: bool,
+
+    /// Write a report: JSON, a page or tables, when FILE ends in .json, .html or .md. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Vec<PathBuf>,
+
+    /// No tables; reports are written all the same.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 /// One trial of a built-in engine, in a process of its own: what `lab` starts.

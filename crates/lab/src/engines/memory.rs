@@ -8,6 +8,7 @@
 //! | `threads` | 1 … CPUs | 1 | each with buffers of its own, on a CPU of its own |
 //! | `total` | 4 KiB or more | 4 GiB | bytes that all threads move together, rounded up to whole buffers |
 //! | `huge` | flag | off | buffers on huge pages; off: never |
+//! | `counters` | flag | off | counters of the processor are read, too |
 //!
 //! `libc-memcpy` cannot read, `rep-movsb` and `non-temporal` neither (there is no such instruction for memory of this
 //! kind). `scalar` moves 8 bytes at a time. The loops contain what the compiler cannot see through, or it would call memcpy
@@ -20,10 +21,10 @@ use std::thread;
 
 use fullbore_codec::memory::{Kernel, MemoryError, Method, Task, naive};
 use fullbore_pipe::TrialPages;
-use rustix::time::ClockId;
 
-use super::clock::{Usage, now_ns};
-use super::{Builtin, Spec, pages, place, size, wrong};
+use super::clock::{Begun, Usage};
+use super::counters::Counters;
+use super::{Builtin, COUNTERS, Spec, pages, place, size, wrong};
 use crate::{EngineError, Parameters, Sample, Side};
 
 /// The engine.
@@ -37,6 +38,7 @@ pub(super) const ENGINE: Builtin = Builtin {
         Spec::number("threads", "threads", (1, 1024), 1, "each on a CPU of its own"),
         Spec::number("total", "bytes", (4096, u64::MAX), 4 << 30, "moved by all threads together"),
         Spec::flag("huge", "buffers on huge pages"),
+        COUNTERS,
     ],
     run,
 };
@@ -49,14 +51,13 @@ struct Plan {
     rounds: u64,
     threads: usize,
     huge: bool,
+    counts: bool,
 }
 
 /// What a thread found.
 #[derive(Debug)]
 struct Found {
-    start_ns: u64,
-    end_ns: u64,
-    cpu_ns: u64,
+    usage: Usage,
     answer: String,
 }
 
@@ -75,10 +76,9 @@ fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
     }
     let kernel = kernel(parameters.text("method")?, parameters.text("task")?)?;
     let rounds = parameters.number("total")?.div_ceil(size as u64 * threads as u64);
-    let plan = Plan { kernel, size, rounds, threads, huge: parameters.flag("huge")? };
-    let begun = Usage::begin();
-    let found = run_threads(plan)?;
-    Ok(sample(plan, &found, &begun.end()))
+    let (huge, counts) = (parameters.flag("huge")?, parameters.flag("counters")?);
+    let plan = Plan { kernel, size, rounds, threads, huge, counts };
+    Ok(sample(plan, &run_threads(plan)?))
 }
 
 /// The kernel of codec by the names of its method and task.
@@ -113,18 +113,17 @@ fn run_threads(plan: Plan) -> Result<Vec<Found>, EngineError> {
 
 fn run_thread(plan: Plan, number: usize, barrier: &Barrier) -> Result<Found, EngineError> {
     let ready = place::pin_to(number).and_then(|()| Buffers::new(plan));
+    let counters = if plan.counts { Counters::open() } else { Counters::none() };
     // Whoever failed must not leave the others waiting.
     barrier.wait();
     let mut buffers = ready?;
-    let cpu_before = now_ns(ClockId::ThreadCPUTime);
-    let start_ns = now_ns(ClockId::Monotonic);
+    let begun = Begun::thread(counters);
     let mut sum = 0_u64;
     for _ in 0..plan.rounds {
         sum = sum.wrapping_add(buffers.run(plan.kernel));
     }
-    let end_ns = now_ns(ClockId::Monotonic);
-    let cpu_ns = now_ns(ClockId::ThreadCPUTime) - cpu_before;
-    Ok(Found { start_ns, end_ns, cpu_ns, answer: buffers.check(plan, sum) })
+    let usage = begun.end();
+    Ok(Found { usage, answer: buffers.check(plan, sum) })
 }
 
 /// The memory of one thread, with every page touched.
@@ -180,14 +179,14 @@ impl Buffers {
     }
 }
 
-fn sample(plan: Plan, found: &[Found], usage: &Usage) -> Sample {
-    let start = found.iter().map(|thread| thread.start_ns).min().unwrap_or(0);
-    let end = found.iter().map(|thread| thread.end_ns).max().unwrap_or(0);
+fn sample(plan: Plan, found: &[Found]) -> Sample {
+    let start = found.iter().map(|thread| thread.usage.start_ns).min().unwrap_or(0);
+    let end = found.iter().map(|thread| thread.usage.end_ns).max().unwrap_or(0);
     let first = found.first().map(|thread| thread.answer.clone());
     let is_same = found.iter().all(|thread| Some(&thread.answer) == first.as_ref());
     let side = |(number, thread): (usize, &Found)| Side {
         name: format!("thread {number}"),
-        cpu_ns: thread.cpu_ns,
+        cpu_ns: thread.usage.cpu_ns,
         peak_memory_bytes: None,
     };
     let mut sample = Sample {
@@ -198,12 +197,16 @@ fn sample(plan: Plan, found: &[Found], usage: &Usage) -> Sample {
         sides: found.iter().enumerate().map(side).collect(),
         ..Sample::default()
     };
-    let counters = [
-        ("involuntary_switches", Some(usage.involuntary_switches)),
-        ("huge_page_bytes", usage.huge_page_bytes),
-        ("dtlb_load_misses", None),
-    ];
-    sample.counters.extend(counters.map(|(name, value)| (name.to_owned(), value)));
+    for usage in found.iter().map(|thread| &thread.usage) {
+        for (counter, value) in usage.counters() {
+            let known = sample.counters.entry(counter).or_insert(Some(0));
+            *known = known.zip(value).map(|(one, other)| one + other);
+        }
+        sample.missing.extend(usage.missing());
+    }
+    // Memory belongs to the process; a thread that ended may have given its own back.
+    let huge = found.iter().filter_map(|thread| thread.usage.huge_page_bytes).max();
+    sample.counters.insert("huge_page_bytes".to_owned(), huge);
     sample
 }
 

@@ -16,6 +16,7 @@
 //! `overlap` as stages of a shell pipeline.
 
 mod clock;
+mod counters;
 pub mod memory;
 pub mod overlap;
 mod pages;
@@ -28,7 +29,7 @@ mod spec;
 mod stage;
 pub mod transport;
 
-use crate::{EngineError, Job, Parameters, Sample};
+use crate::{EngineError, Job, Parameter, Parameters, Sample};
 pub use peers::SIDE;
 pub use seat::side;
 pub use spec::{Kind, Spec};
@@ -65,6 +66,19 @@ impl Builtin {
         let of_point = point.0.iter().filter(|(name, _)| is_known(name));
         let all = of_point.chain(&own.0).map(|(name, value)| (name.clone(), value.clone()));
         Parameters(all.collect())
+    }
+}
+
+impl Job {
+    /// The same trial with the counters of the processor, where the engine has any.
+    pub(crate) fn counting(&self) -> Self {
+        let mut job = self.clone();
+        let can = find(&job.engine)
+            .is_ok_and(|engine| engine.parameters.iter().any(|spec| spec.name == COUNTERS.name));
+        if can {
+            job.parameters.0.insert(COUNTERS.name.to_owned(), Parameter::Flag(true));
+        }
+        job
     }
 }
 
@@ -112,6 +126,12 @@ const PIN: Spec = Spec::text(
     "pin",
     &["none", "same", "neighbours"],
     "where the processes run: where Linux likes, both on one CPU, on two neighbouring CPUs",
+);
+
+/// Parameter of the engines that can count.
+const COUNTERS: Spec = Spec::flag(
+    "counters",
+    "counters of the processor are read, too; they make every switch dearer",
 );
 
 /// A parameter or a combination that makes no sense.

@@ -11,6 +11,7 @@
 //! | `busy` | flag | off | both sides try again at once instead of waiting (`write`, `double`, `constant`) |
 //! | `pin` | `none` `same` `neighbours` | `none` | CPUs of both sides |
 //! | `total` | 4 KiB or more, whole pages | 1 GiB | bytes that go through |
+//! | `counters` | flag | off | counters of the processor are read, too: that makes every switch dearer |
 //! | `limit` | 1 … 3600 s | 120 | |
 //!
 //! The time goes from the moment both sides are set up to the moment the reader has everything; checking what was read is
@@ -32,7 +33,7 @@ use fullbore_pipe::set_capacity;
 use super::peers::{Peers, Report, failed};
 use super::seat::{Seat, sample};
 use super::sequence::{Fill, PAGE_BYTES};
-use super::{Builtin, LIMIT, PIN, Spec, place, size, wrong};
+use super::{Builtin, COUNTERS, LIMIT, PIN, Spec, place, size, wrong};
 use crate::{EngineError, Parameters, Sample};
 
 /// The engine.
@@ -53,6 +54,7 @@ pub(super) const ENGINE: Builtin = Builtin {
         Spec::flag("busy", "both sides try again instead of waiting"),
         PIN,
         Spec::number("total", "bytes", (4096, u64::MAX), 1 << 30, "bytes that go through"),
+        COUNTERS,
         LIMIT,
     ],
     run,
@@ -115,13 +117,11 @@ fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
     let (out, into) = new_pipe(plan.pipe)?;
     let parts = [("writer", WRITER, vec![into]), ("reader", READER, vec![out])];
     let reports = Peers::start(parts, parameters)?.run()?;
-    let mut sample = sample(["writer", "reader"], reports, 1);
+    let sample = sample(["writer", "reader"], reports, 1);
     let bytes = sample.bytes;
     if bytes != Some(plan.total) {
         return Err(wrong(format!("pipe: {bytes:?} bytes arrived of {}", plan.total)));
     }
-    // Needs counters of the processor, which this engine does not read.
-    sample.counters.insert("dtlb_load_misses".to_owned(), None);
     Ok(sample)
 }
 

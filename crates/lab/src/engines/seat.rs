@@ -7,7 +7,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::ROLES;
-use super::clock::Usage;
+use super::clock::Begun;
+use super::counters::Counters;
 use super::peers::{Report, Saying, Task, failed, receive, send};
 use crate::{EngineError, Parameters, Sample, Side};
 
@@ -59,13 +60,15 @@ impl Seat {
     }
 
     /// Says that all is set up, waits until the other side is, too, and starts the clocks.
-    pub(super) fn begin(&self) -> Result<Usage, EngineError> {
+    pub(super) fn begin(&self) -> Result<Begun, EngineError> {
+        let counters =
+            if self.parameters.flag("counters")? { Counters::open() } else { Counters::none() };
         send(&self.control, &Saying::Ready, &[]).map_err(|e| failed("coordinator", &e))?;
         // Asleep, both would be woken on one CPU, and stay there for a while: a shell starts stages that run.
         let until = Instant::now() + WAKEFUL;
         while Instant::now() < until && !has_message(&self.control) {}
         match receive::<()>(&self.control).map_err(|e| failed("coordinator", &e))? {
-            Some(_) => Ok(Usage::begin()),
+            Some(_) => Ok(Begun::process(counters)),
             None => Err(EngineError::Failed("the coordinator ended".to_owned())),
         }
     }
@@ -94,16 +97,16 @@ pub(super) fn sample(names: [&str; 2], reports: [Report; 2], last: usize) -> Sam
             cpu_ns: usage.cpu_ns,
             peak_memory_bytes: usage.peak_memory_bytes,
         });
-        let counters = [
-            ("voluntary_switches", Some(usage.voluntary_switches)),
-            ("involuntary_switches", Some(usage.involuntary_switches)),
-            ("migrations", usage.migrations),
-            ("minor_faults", Some(usage.minor_faults)),
-            ("huge_page_bytes", usage.huge_page_bytes),
-        ];
-        for (counter, value) in counters {
+        for (counter, value) in usage.counters() {
+            // Both sides together, when both are known.
+            let sum = match sample.counters.get(&counter) {
+                None => value,
+                Some(other) => other.zip(value).map(|(one, other)| one + other),
+            };
             sample.counters.insert(format!("{name}_{counter}"), value);
+            sample.counters.insert(counter, sum);
         }
+        sample.missing.extend(usage.missing());
     }
     sample
 }

@@ -122,6 +122,7 @@ impl Real {
             bytes: trial.bytes,
             operations: trial.operations,
             answer,
+            counters: ended.counters.clone(),
             sides: ended.sides(),
             ..Sample::default()
         })
@@ -197,6 +198,10 @@ impl Executor for Real {
     fn run(&mut self, trial: &Trial) -> Result<Sample, EngineError> {
         let limit = Duration::from_nanos(trial.limit_ns);
         match &trial.program {
+            // Counters cost time: only the trial whose time does not count has them.
+            Program::Builtin(job) if trial.purpose != Purpose::Time => {
+                self.built_in(&job.counting(), limit)
+            }
             Program::Builtin(job) => self.built_in(job, limit),
             Program::Line(line) => self.program(self.shell(line), trial, limit),
             Program::Words(words) => {

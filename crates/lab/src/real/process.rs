@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use wait4::Wait4;
@@ -41,6 +42,8 @@ pub(super) struct Ended {
     pub(super) elapsed_ns: u64,
     /// CPU time of the first process and of all it waited for.
     pub(super) cpu_ns: u64,
+    /// Faults and switches of the first process and of all it waited for.
+    pub(super) counters: BTreeMap<String, Option<u64>>,
     peaks: Peaks,
 }
 
@@ -82,6 +85,7 @@ pub(super) fn wait(
     stop: &AtomicBool,
     watch: Watch,
 ) -> io::Result<Ended> {
+    let before = children();
     let began = Instant::now();
     let mut child = command.spawn()?;
     let mut peaks = Peaks::default();
@@ -93,14 +97,34 @@ pub(super) fn wait(
         let _ = kill_process_group(group, Signal::KILL);
     }
     let used = child.wait4()?;
+    let counters = children().into_iter().map(|(name, total)| {
+        let then = before.get(name).copied().unwrap_or(0);
+        (name.to_owned(), Some(total.saturating_sub(then)))
+    });
     let cpu = used.rusage.utime + used.rusage.stime;
     Ok(Ended {
         status: used.status,
         was_given_up: given_up?.then_some(limit),
         elapsed_ns: nanoseconds(elapsed),
         cpu_ns: nanoseconds(cpu),
+        counters: counters.collect(),
         peaks,
     })
+}
+
+/// What all children that were waited for have used so far; only one runs at a time.
+fn children() -> BTreeMap<&'static str, u64> {
+    let Ok(used) = getrusage(UsageWho::RUSAGE_CHILDREN) else {
+        return BTreeMap::new();
+    };
+    let counts = [
+        ("minor_faults", used.minor_page_faults()),
+        ("major_faults", used.major_page_faults()),
+        ("voluntary_switches", used.voluntary_context_switches()),
+        ("involuntary_switches", used.involuntary_context_switches()),
+    ];
+    let known = |(name, count)| Some((name, u64::try_from(count).ok()?));
+    counts.into_iter().filter_map(known).collect()
 }
 
 /// Waits for the end of the first process; whether it was given up.

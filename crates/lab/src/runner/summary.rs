@@ -148,6 +148,7 @@ fn not_measured(engine: &str, outcome: Outcome) -> EngineRun {
         sides: Vec::new(),
         latency: None,
         counters: BTreeMap::new(),
+        missing_counters: BTreeMap::new(),
         outliers: 0,
         drift_percent: None,
     }
@@ -170,7 +171,8 @@ fn measured(name: &str, taken: &Taken) -> EngineRun {
         elapsed_ns: of_all(&|sample| sample.elapsed_ns as f64),
         sides: shown.map_or_else(Vec::new, |sample| sample.sides.clone()),
         latency: together(&taken.samples),
-        counters: counters(&taken.samples),
+        missing_counters: missing(taken),
+        counters: counters(taken),
         outliers: u32::try_from(statistics::outliers(&taken.values)).unwrap_or(u32::MAX),
         drift_percent: statistics::drift_percent(&taken.values),
         values: taken.values.clone(),
@@ -199,13 +201,27 @@ fn together(samples: &[Sample]) -> Option<Latency> {
     })
 }
 
-fn counters(samples: &[Sample]) -> BTreeMap<String, Option<f64>> {
-    let names = samples.iter().flat_map(|sample| sample.counters.keys());
-    let known = |name: &String| -> Vec<f64> {
-        let values = samples.iter().filter_map(|sample| sample.counters.get(name).copied()?);
-        values.map(|value| value as f64).collect()
+/// The counters of the timed trials; what only the check counted is better than nothing.
+fn counters(taken: &Taken) -> BTreeMap<String, Option<f64>> {
+    let names = taken.samples.iter().chain(&taken.check).flat_map(|sample| sample.counters.keys());
+    let of = |samples: &mut dyn Iterator<Item = &Sample>, name: &String| -> Option<f64> {
+        let values = samples.filter_map(|sample| sample.counters.get(name).copied()?);
+        median(&values.map(|value| value as f64).collect::<Vec<_>>())
     };
-    names.map(|name| (name.clone(), median(&known(name)))).collect()
+    let known = |name: &String| {
+        of(&mut taken.samples.iter(), name).or_else(|| of(&mut taken.check.iter(), name))
+    };
+    names.map(|name| (name.clone(), known(name))).collect()
+}
+
+/// Why counters are not there, unless they are.
+fn missing(taken: &Taken) -> BTreeMap<String, String> {
+    let all = taken.samples.iter().chain(&taken.check);
+    let known = counters(taken);
+    let mut missing: BTreeMap<String, String> =
+        all.flat_map(|sample| sample.missing.clone()).collect();
+    missing.retain(|name, _| known.get(name).copied().flatten().is_none());
+    missing
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "nanoseconds are whole, and a cast saturates")]

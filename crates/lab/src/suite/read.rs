@@ -191,10 +191,12 @@ fn is_size(value: &Parameter) -> bool {
     matches!(value, Parameter::Text(text) if matches!(parameter(Parameter::Text(text.clone())), Parameter::Number(_)))
 }
 
+/// One value written as a size makes sizes of the plain numbers beside it: `[64, "4K"]`.
 fn axis(name: &str, values: &[Parameter]) -> Axis {
+    let is_number = |value: &Parameter| matches!(value, Parameter::Number(_)) || is_size(value);
     Axis {
         name: name.to_owned(),
-        is_size: !values.is_empty() && values.iter().all(is_size),
+        is_size: values.iter().any(is_size) && values.iter().all(is_number),
         values: values.iter().cloned().map(parameter).collect(),
     }
 }

@@ -57,6 +57,17 @@ fn less_than_the_limit_is_slower_but_no_regression() {
 }
 
 #[test]
+fn points_are_the_same_by_their_values_however_they_are_told() {
+    let text =
+        suite("show = \"seconds\"\nsweep = { size = [64, \"4K\"] }", &[("a", "A {size} 9ms")]);
+    let before = run_text(&text, Effort::Runs(3), &mut Mock::default()).0;
+    let mut after = before.clone();
+    after.suites[0].cases[0].sweep[0].is_size = false;
+    let comparison = compare(&before, &after);
+    assert_eq!((comparison.rows.len(), comparison.unmatched.len()), (2, 0), "{comparison:?}");
+}
+
+#[test]
 fn what_only_one_run_has_is_told() {
     let before = record(&[STEADY, ("b", "B 1ms")]);
     let mut after = record(&[STEADY, ("b", "B fail")]);

@@ -13,6 +13,14 @@ fn every_suite_of_the_program_is_right() {
     }
 }
 
+#[test]
+fn plain_numbers_beside_a_size_are_sizes_and_alone_they_are_counts() {
+    for (values, is_size) in [("[64, \"4K\"]", true), ("[\"4K\"]", true), ("[64, 128]", false)] {
+        let suite = read("s", "s.toml", &GOOD.replacen("[\"64K\", \"1M\"]", values, 1)).unwrap();
+        assert_eq!(suite.cases[0].sweep[0].is_size, is_size, "{values}");
+    }
+}
+
 /// A suite without a mistake, as lines.
 const GOOD: &str = r#"about = "x"
 [[case]]

@@ -25,6 +25,7 @@ const PER_SECOND: Unit = &[(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s"), (1e9, "G/s")
 const NANOSECONDS: Unit = &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 const SECONDS: Unit = &[(1e-6, "µs"), (1e-3, "ms"), (1.0, "s")];
 const PLAIN: Unit = &[(1.0, "")];
+const COUNT: Unit = &[(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
 const PERCENT: Unit = &[(1.0, "%")];
 
 fn unit(quantity: &Quantity) -> Unit {
@@ -61,6 +62,11 @@ pub(super) fn value(quantity: &Quantity, value: f64) -> String {
 /// A counter by its name.
 pub(super) fn counter(name: &str, value: Option<f64>) -> String {
     value.map_or_else(|| "?".to_owned(), |value| in_unit(value, counter_unit(name)))
+}
+
+/// How often something happened: whole below ten thousand, then three digits.
+pub(super) fn count(value: f64) -> String {
+    if value.abs() < 10_000.0 { format!("{value:.0}") } else { in_unit(value, COUNT) }
 }
 
 /// A counter's name as the head of a column.
@@ -119,6 +125,11 @@ pub(super) fn interval(estimate: &Estimate) -> String {
     }
 }
 
+/// The head of the column of values.
+pub(super) fn value_head(case: &CaseRun) -> &'static str {
+    if case.quantity == Quantity::LatencyNs { "p50" } else { "median" }
+}
+
 /// The head of the column of ratios.
 pub(super) fn ratio_head(case: &CaseRun) -> &'static str {
     match case.ratio {
@@ -139,6 +150,7 @@ mod tests {
         assert_eq!(value(&Quantity::Seconds, 0.0042), "4.20 ms");
         assert_eq!(value(&Quantity::Counter("overlap_percent".into()), 6.25), "6.25 %");
         assert_eq!(digits(0.0123), "0.0123");
+        assert_eq!([0.0, 9999.0, 12_345.0, 4.56e8].map(count), ["0", "9999", "12.3 k", "456 M"]);
     }
 
     #[test]

@@ -4,10 +4,15 @@ use fullbore_lab::record::{CaseRun, LabRun};
 use fullbore_lab::runner::point_text;
 use fullbore_measure::{Bytes, seconds};
 
+use super::counters;
+use super::distribution::Range;
 use super::figures;
 use super::rows;
 use crate::figures::utc;
 use crate::visible;
+
+/// Letters of a histogram.
+const BLOCKS: usize = 24;
 
 /// The whole record.
 #[must_use]
@@ -49,8 +54,13 @@ fn case(case: &CaseRun) -> String {
     let has_points = !case.sweep.is_empty();
     let has_published = case.engines.iter().any(|engine| engine.published.is_some());
     let mut heads: Vec<String> = if has_points { vec!["at".to_owned()] } else { Vec::new() };
-    heads.extend(["engine", "median", "±", figures::ratio_head(case)].map(str::to_owned));
-    heads.extend(rows::more_heads(case));
+    heads.extend(
+        ["engine", figures::value_head(case), "±", figures::ratio_head(case)].map(str::to_owned),
+    );
+    heads.extend(rows::percentile_heads(case));
+    let range = Range::of(case);
+    heads.extend(range.map(|range| range.told()));
+    heads.extend(rows::counter_heads(case));
     heads.extend(["CPUs busy", "peak memory"].map(str::to_owned));
     if has_published {
         heads.push("published".to_owned());
@@ -60,21 +70,55 @@ fn case(case: &CaseRun) -> String {
     line(&vec!["---".to_owned(); heads.len()], &mut text);
     for point in &case.points {
         let at = point_text(&case.sweep, &point.parameters);
-        for row in rows::rows(case, point) {
+        for (row, run) in rows::rows(case, point).into_iter().zip(&point.engines) {
             let mut cells: Vec<String> = if has_points { vec![at.clone()] } else { Vec::new() };
             let is_measured = row.trouble.is_empty();
             let dash = |cell: String| if is_measured { cell } else { "–".to_owned() };
             cells.push(row.engine);
             cells.extend([row.value, row.spread, row.ratio].map(dash));
-            let more = rows::more_heads(case).len();
-            cells.extend(
-                (0..more).map(|place| dash(row.more.get(place).cloned().unwrap_or_default())),
-            );
+            let filled = |cells: Vec<String>, heads: Vec<String>| -> Vec<String> {
+                let cell = |place: usize| dash(cells.get(place).cloned().unwrap_or_default());
+                (0..heads.len()).map(cell).collect()
+            };
+            cells.extend(filled(row.percentiles, rows::percentile_heads(case)));
+            let blocks = |range: Range| {
+                run.latency.as_ref().map_or("–".to_owned(), |l| range.blocks(l, BLOCKS))
+            };
+            cells.extend(range.map(blocks));
+            cells.extend(filled(row.counters, rows::counter_heads(case)));
             cells.extend([row.cpu, row.memory].map(dash));
             if has_published {
                 cells.push(row.published);
             }
             cells.push(if is_measured { row.notes } else { row.trouble });
+            line(&cells, &mut text);
+        }
+    }
+    text.push_str(&counted(case));
+    text
+}
+
+/// Faults, switches and counters of the processor, where the case asked for them.
+fn counted(case: &CaseRun) -> String {
+    let Some(table) = counters::table(case).filter(|_| counters::are_wanted(case)) else {
+        return String::new();
+    };
+    let has_points = !case.sweep.is_empty();
+    let first = |at: &str| if has_points { vec![at.to_owned()] } else { Vec::new() };
+    let heads = table.heads.iter().map(|head| (*head).to_owned());
+    let heads: Vec<String> =
+        first("at").into_iter().chain(["engine".to_owned()]).chain(heads).collect();
+    let mut text = format!("\n{}", counters::NOTE);
+    for missing in &table.missing {
+        text.push_str(&format!(" {}.", escaped(missing)));
+    }
+    text.push_str("\n\n");
+    line(&heads, &mut text);
+    line(&vec!["---".to_owned(); heads.len()], &mut text);
+    for (at, lines) in table.points {
+        for row in lines {
+            let cells: Vec<String> =
+                first(&at).into_iter().chain([row.engine]).chain(row.cells).collect();
             line(&cells, &mut text);
         }
     }

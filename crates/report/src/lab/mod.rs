@@ -1,8 +1,11 @@
 //! The record of the lab as text, tables in Markdown, JSON and one HTML page.
 
+mod counters;
+mod distribution;
 mod figures;
 pub mod html;
 pub mod json;
 pub mod markdown;
+mod percentiles;
 mod rows;
 pub mod text;

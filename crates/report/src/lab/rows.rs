@@ -1,6 +1,7 @@
 //! One engine at one point as a row of cells: the same in every kind of report.
 
 use fullbore_lab::record::{CaseRun, EngineRun, LabRun, Outcome, PointRun, Stopped};
+use fullbore_lab::suite::Quantity;
 use fullbore_measure::Bytes;
 
 use super::figures;
@@ -13,8 +14,10 @@ pub(super) struct Row {
     pub(super) value: String,
     pub(super) spread: String,
     pub(super) ratio: String,
-    /// Percentiles of the latency and counters of the case.
-    pub(super) more: Vec<String>,
+    /// Percentiles of the latency, where the case has one.
+    pub(super) percentiles: Vec<String>,
+    /// Counters of the case.
+    pub(super) counters: Vec<String>,
     pub(super) cpu: String,
     pub(super) memory: String,
     pub(super) published: String,
@@ -23,14 +26,19 @@ pub(super) struct Row {
     pub(super) trouble: String,
 }
 
-/// Heads of the columns in [`Row::more`].
-pub(super) fn more_heads(case: &CaseRun) -> Vec<String> {
-    let mut heads = Vec::new();
-    if has_latency(case) {
-        heads.extend(["p99", "p99.9", "max"].map(str::to_owned));
+/// Heads of [`Row::percentiles`].
+pub(super) fn percentile_heads(case: &CaseRun) -> Vec<String> {
+    if !has_latency(case) {
+        return Vec::new();
     }
-    heads.extend(case.columns.iter().map(|name| figures::counter_head(name)));
-    heads
+    // The median is the value of the case, as a rule.
+    let first = usize::from(case.quantity == Quantity::LatencyNs);
+    ["p50", "p99", "p99.9", "max"][first..].iter().map(|head| (*head).to_owned()).collect()
+}
+
+/// Heads of [`Row::counters`].
+pub(super) fn counter_heads(case: &CaseRun) -> Vec<String> {
+    case.columns.iter().map(|name| figures::counter_head(name)).collect()
 }
 
 fn has_latency(case: &CaseRun) -> bool {
@@ -68,7 +76,8 @@ fn row(case: &CaseRun, run: &EngineRun) -> Row {
             None if run.engine == case.baseline => "1".to_owned(),
             None => "?".to_owned(),
         },
-        more: more(case, run),
+        percentiles: percentiles(case, run),
+        counters: counters(case, run),
         cpu: cpu(run),
         memory: memory(run),
         published: visible::line(&published),
@@ -77,17 +86,18 @@ fn row(case: &CaseRun, run: &EngineRun) -> Row {
     }
 }
 
-fn more(case: &CaseRun, run: &EngineRun) -> Vec<String> {
-    let mut cells = Vec::new();
-    if has_latency(case) {
-        match &run.latency {
-            Some(l) => cells.extend([l.p99_ns, l.p999_ns, l.max_ns].map(figures::nanoseconds)),
-            None => cells.extend(["?"; 3].map(str::to_owned)),
-        }
-    }
+fn percentiles(case: &CaseRun, run: &EngineRun) -> Vec<String> {
+    let count = percentile_heads(case).len();
+    let Some(l) = &run.latency else {
+        return vec!["?".to_owned(); count];
+    };
+    let all = [l.p50_ns, l.p99_ns, l.p999_ns, l.max_ns].map(figures::nanoseconds);
+    all[all.len() - count..].to_vec()
+}
+
+fn counters(case: &CaseRun, run: &EngineRun) -> Vec<String> {
     let counter = |name: &String| figures::counter(name, run.counters.get(name).copied().flatten());
-    cells.extend(case.columns.iter().map(counter));
-    cells
+    case.columns.iter().map(counter).collect()
 }
 
 /// How many CPUs were busy, all processes together.

@@ -6,8 +6,8 @@ use fullbore_lab::runner::{Progress, point_text};
 use fullbore_lab::suite::{Need, Suite, points};
 use fullbore_measure::seconds;
 
-use super::figures;
 use super::rows::{self, Row};
+use super::{figures, percentiles};
 use crate::text::Style;
 use crate::text::wrap::wrap;
 use crate::visible;
@@ -105,6 +105,7 @@ pub fn case(suite: &str, case: &CaseRun, style: Style) -> String {
         for row in rows {
             widths.row(row, style, &mut text);
         }
+        text.push_str(&percentiles::table(case, point, widths.engine, style));
     }
     text.push('\n');
     text
@@ -129,13 +130,13 @@ impl Widths {
                 .unwrap_or(0)
                 .max(visible::width(head))
         };
-        let more = rows::more_heads(case);
-        let more = more.iter().enumerate().map(|(place, head)| {
-            widest(&|row| row.more.get(place).map_or("", String::as_str), head)
+        let counters = rows::counter_heads(case);
+        let more = counters.iter().enumerate().map(|(place, head)| {
+            widest(&|row| row.counters.get(place).map_or("", String::as_str), head)
         });
         let mut widths = Self {
             engine: widest(&|row| &row.engine, "engine").min(whole * 2 / 5),
-            value: widest(&|row| &row.value, "median"),
+            value: widest(&|row| &row.value, figures::value_head(case)),
             spread: widest(&|row| &row.spread, "±"),
             ratio: widest(&|row| &row.ratio, figures::ratio_head(case)),
             more: more.collect(),
@@ -156,10 +157,10 @@ impl Widths {
     fn head(&self, case: &CaseRun) -> String {
         let row = Row {
             engine: "engine".to_owned(),
-            value: "median".to_owned(),
+            value: figures::value_head(case).to_owned(),
             spread: "±".to_owned(),
             ratio: figures::ratio_head(case).to_owned(),
-            more: rows::more_heads(case),
+            counters: rows::counter_heads(case),
             notes: String::new(),
             ..Row::default()
         };
@@ -173,7 +174,8 @@ impl Widths {
         );
         let cells =
             [(&row.value, self.value), (&row.spread, self.spread), (&row.ratio, self.ratio)];
-        for (cell, width) in cells.into_iter().chain(row.more.iter().zip(self.more.iter().copied()))
+        for (cell, width) in
+            cells.into_iter().chain(row.counters.iter().zip(self.more.iter().copied()))
         {
             line.push_str("  ");
             line.push_str(&padded(cell, width, Side::Right));
@@ -204,13 +206,14 @@ impl Widths {
     }
 }
 
+/// Where a text stands in its column.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Left,
     Right,
 }
 
-fn padded(text: &str, width: usize, side: Side) -> String {
+pub(super) fn padded(text: &str, width: usize, side: Side) -> String {
     let space = " ".repeat(width.saturating_sub(visible::width(text)));
     if side == Side::Left { format!("{text}{space}") } else { format!("{space}{text}") }
 }

@@ -50,6 +50,7 @@ fn without(name: &str, outcome: Outcome) -> EngineRun {
         sides: Vec::new(),
         latency: None,
         counters: BTreeMap::new(),
+        missing_counters: BTreeMap::new(),
         outliers: 0,
         drift_percent: None,
     }
@@ -114,6 +115,27 @@ fn point(swept: &[(&str, u64)], scale: f64) -> PointRun {
     }
 }
 
+/// What was counted for two engines: one machine has a counter of the processor, the other does not say what is missing.
+fn counted(mut point: PointRun) -> PointRun {
+    for (place, engine) in point.engines.iter_mut().enumerate().take(2) {
+        let count = |base: f64| Some(base * (place + 1) as f64);
+        engine.counters = [
+            ("minor_faults".to_owned(), count(7.0)),
+            ("voluntary_switches".to_owned(), count(6543.0)),
+            ("migrations".to_owned(), None),
+            ("cycles".to_owned(), (place == 0).then_some(4.56e8)),
+            ("dtlb_load_misses".to_owned(), None),
+        ]
+        .into();
+        let why = "this machine has no such counter";
+        engine.missing_counters = [("dtlb_load_misses".to_owned(), why.to_owned())].into();
+        if place > 0 {
+            engine.missing_counters.insert("cycles".to_owned(), why.to_owned());
+        }
+    }
+    point
+}
+
 fn troubled() -> PointRun {
     let (expected, found) = ("ok".to_owned(), "3 of 4 words wrong".to_owned());
     let (what, remedy) =
@@ -131,21 +153,45 @@ fn troubled() -> PointRun {
     }
 }
 
-fn latency() -> CaseRun {
-    let mut point = point(&[], 1500.0);
-    for engine in &mut point.engines {
-        engine.latency = Some(Latency {
-            count: 10,
-            p50_ns: 1500,
-            p99_ns: 9000,
-            p999_ns: 50_000,
-            max_ns: 2_000_000,
-            buckets: vec![(2000, 9), (2_000_000, 1)],
-        });
-        engine.counters =
-            [("overlap_percent".to_owned(), Some(6.25)), ("lost".to_owned(), None)].into();
+/// Most round trips near `usual_ns`, one in a hundred ten times as long, and one that took 3 ms.
+fn latencies(usual_ns: u64) -> Latency {
+    let mut bounds = vec![64_u64];
+    while bounds.last().is_some_and(|bound| *bound < 3_000_000) {
+        bounds.extend(bounds.last().map(|bound| bound * 5 / 4));
     }
-    let mut case = case("latency", Quantity::LatencyNs, Chart::Bars, Vec::new(), vec![point]);
+    let usual = bounds.partition_point(|bound| *bound < usual_ns);
+    let counts = [(0, 40), (1, 6000), (2, 3000), (3, 800), (6, 55), (10, 90), (11, 10), (18, 4)];
+    let mut buckets: Vec<(u64, u64)> =
+        counts.map(|(step, count)| (bounds[usual + step], count)).into();
+    buckets.extend(bounds.last().map(|bound| (*bound, 1)));
+    Latency {
+        count: 10_000,
+        p50_ns: usual_ns * 5 / 4,
+        p99_ns: usual_ns * 8,
+        p999_ns: usual_ns * 12,
+        max_ns: 3_000_000,
+        buckets,
+    }
+}
+
+fn latency() -> CaseRun {
+    let sizes = [64, 65536];
+    let points = sizes.map(|size| {
+        let mut point = point(&[("message", size)], 1500.0 + size as f64);
+        for (engine, factor) in point.engines.iter_mut().zip([2, 3, 1]) {
+            engine.latency = Some(latencies(500 * factor + size / 4));
+            engine.counters =
+                [("overlap_percent".to_owned(), Some(6.25)), ("lost".to_owned(), None)].into();
+        }
+        if size > 64 {
+            let (what, remedy) = ("longer messages".to_owned(), "sysctl fs.mqueue".to_owned());
+            point.engines[1] = without("ring", Outcome::NotAvailable { what, remedy });
+        }
+        point
+    });
+    let chart = Chart::Lines { x: "message".into(), caches: false };
+    let sweep = vec![axis("message", &sizes)];
+    let mut case = case("latency", Quantity::LatencyNs, chart, sweep, points.into());
     case.ratio = RatioStyle::Slowdown;
     case.columns = vec!["overlap_percent".into(), "lost".into()];
     case
@@ -179,7 +225,8 @@ fn machine() -> Machine {
 /// The record.
 pub(crate) fn run() -> LabRun {
     let sizes = [4096, 65536, 1 << 20];
-    let lines = sizes.map(|size| point(&[("chunk", size)], 1e9 * (size as f64).log2() / 10.0));
+    let lines =
+        sizes.map(|size| counted(point(&[("chunk", size)], 1e9 * (size as f64).log2() / 10.0)));
     let fields = sizes.iter().flat_map(|x| {
         [4096, 65536].map(|y| point(&[("chunk", *x), ("pipe", y)], 1e6 * (x / y + 1) as f64))
     });

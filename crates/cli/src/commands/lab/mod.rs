@@ -21,7 +21,7 @@ use signal_hook::consts::signal::{SIGINT, SIGTERM};
 
 use self::progress::Shown;
 use self::reports::{Reports, read};
-use crate::args::lab::{Cpus, LabEngineOptions, LabOptions, LabStageOptions, LabTask};
+use crate::args::lab::{Cpus, LabEngineOptions, LabOptions, LabStageOptions, LabTask, ShowOptions};
 use crate::commands::run::style_of;
 use crate::exit::Exit;
 use crate::messages::{Failure, complain};
@@ -31,10 +31,7 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit> {
     match &options.task {
         None => measure(options),
         Some(LabTask::List { suites }) => print(&select::listing(suites)?),
-        Some(LabTask::Show { file, markdown: true }) => print(&markdown::document(&read(file)?)),
-        Some(LabTask::Show { file, markdown: false }) => {
-            print(&text::whole(&read(file)?, style_of(&stdout())))
-        }
+        Some(LabTask::Show(options)) => show(options),
         Some(LabTask::Compare { before, after, fail_below, all }) => {
             compare_files(before, after, *fail_below, *all)
         }
@@ -109,6 +106,17 @@ fn measure(options: &LabOptions) -> Result<Exit> {
     }
     unwritten?;
     Ok(exit)
+}
+
+/// The record is read before a report may take its place; reports come first, because a reader of tables may leave.
+fn show(options: &ShowOptions) -> Result<Exit> {
+    let record = read(&options.file)?;
+    Reports::open(&options.report)?.write(&record)?;
+    match (options.quiet, options.markdown) {
+        (true, _) => Ok(Exit::Done),
+        (false, true) => print(&markdown::document(&record)),
+        (false, false) => print(&text::whole(&record, style_of(&stdout()))),
+    }
 }
 
 fn effort(options: &LabOptions) -> Effort {

@@ -29,7 +29,7 @@ impl Reports {
             let is_new = !path.exists();
             let file = File::options().append(true).create(true).open(path);
             file.map_err(|error| {
-                failure(path, &plain(&error), "nothing was run; give a path that can be written")
+                failure(path, &plain(&error), "give a path that can be written; nothing was done")
             })?;
             if is_new {
                 // Nothing is measured yet, and an empty file is no report.

@@ -61,6 +61,12 @@ pub(super) fn charts(case: &CaseRun, caches: &[fullbore_lab::record::Cache]) -> 
         Chart::Lines { x, .. } => &[x],
         Chart::Heat { x, y } => &[x, y],
     };
+    let told_of_caches = match chart {
+        Chart::Lines { x, caches: true } => {
+            axis(case, x).and_then(|axis| lines::caption_of_caches(axis, caches))
+        }
+        _ => None,
+    };
     let groups = groups(case, on_axes);
     html! {
         @if matches!(chart, Chart::Lines { .. }) { (legend(case)) }
@@ -83,6 +89,7 @@ pub(super) fn charts(case: &CaseRun, caches: &[fullbore_lab::record::Cache]) -> 
         p.caption {
             (upper(&figures::quantity(&case.quantity)))
             "; a thin line shows where a second run is expected, in 95 of 100 cases."
+            @if let Some(told) = told_of_caches { " " (told) }
         }
     }
 }

@@ -4,6 +4,7 @@ use fullbore_lab::record::{Cache, CaseRun, PointRun};
 use fullbore_lab::runner::value_text;
 use fullbore_lab::suite::Axis;
 use fullbore_lab::{Estimate, Parameter};
+use fullbore_measure::Bytes;
 use maud::{Markup, html};
 
 use super::chart::{Width, label, look, measured};
@@ -74,7 +75,7 @@ fn drawing(
                 path.grid d={ "M" (number(left)) " " (number(frame.y(tick))) "H" (number(frame.right)) } {}
                 text.tick x=(number(left - 7.0)) y=(number(frame.y(tick) + 4.0)) text-anchor="end" { (figures::value(&case.quantity, tick)) }
             }
-            (marks_of_caches(&frame, caches))
+            (marks_of_caches(&frame, caches, width))
             (feet(&frame, width))
             text.axisname x=(number(f64::midpoint(left, frame.right))) y=(number(bottom + 38.0)) text-anchor="middle" { (axis.name.replace('_', " ")) }
             @for note in &case.engines { (line(&frame, &note.name, points)) }
@@ -117,7 +118,7 @@ fn feet(frame: &Frame<'_>, width: Width) -> Markup {
 }
 
 /// Where a cache is full.
-fn marks_of_caches(frame: &Frame<'_>, caches: &[Cache]) -> Markup {
+fn marks_of_caches(frame: &Frame<'_>, caches: &[Cache], width: Width) -> Markup {
     let Some(across) = &frame.across else {
         return html! {};
     };
@@ -125,9 +126,36 @@ fn marks_of_caches(frame: &Frame<'_>, caches: &[Cache]) -> Markup {
         @for cache in caches.iter().filter(|cache| across.holds(cache.size_bytes as f64)) {
             @let x = frame.left + across.place(cache.size_bytes as f64) * (frame.right - frame.left);
             path.cache d={ "M" (number(x)) " " (number(TOP - 4.0)) "V" (number(TOP + HEIGHT)) } {}
-            text.cachename x=(number(x)) y=(number(TOP - 8.0)) text-anchor="middle" { (visible::line(&cache.name)) }
+            text.cachename x=(number(x)) y=(number(TOP - 8.0)) text-anchor=(if x > frame.right - 40.0 { "end" } else { "middle" }) {
+                (visible::line(&cache.name))
+                // On a phone only the words below have room for it.
+                @if width == Width::Wide { " " (Bytes(cache.size_bytes)) }
+            }
         }
     }
+}
+
+/// What the marks of caches are, and which caches lie beyond the axis.
+pub(super) fn caption_of_caches(axis: &Axis, caches: &[Cache]) -> Option<String> {
+    let numbers: Option<Vec<f64>> = axis.values.iter().map(as_number).collect();
+    let across = Scale::logarithmic(numbers?.into_iter())?;
+    let told = |is_marked: bool| {
+        let these = caches.iter().filter(|c| across.holds(c.size_bytes as f64) == is_marked);
+        let these = these.map(|c| format!("{} {}", visible::line(&c.name), Bytes(c.size_bytes)));
+        these.collect::<Vec<_>>().join(", ")
+    };
+    let (marked, beyond) = (told(true), told(false));
+    let mut text = String::new();
+    if !marked.is_empty() {
+        text.push_str(&format!(
+            "Dotted: {} as large as a cache ({marked}); what uses two buffers leaves the cache at half of that.",
+            axis.name.replace('_', " ")
+        ));
+    }
+    if !beyond.is_empty() {
+        text.push_str(&format!(" Not on the axis: {beyond}."));
+    }
+    (!text.is_empty()).then(|| text.trim_start().to_owned())
 }
 
 fn line(frame: &Frame<'_>, engine: &str, points: &[&PointRun]) -> Markup {

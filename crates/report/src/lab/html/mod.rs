@@ -3,6 +3,7 @@
 mod bars;
 mod chart;
 mod heat;
+mod latency;
 mod lines;
 mod page;
 mod scale;

@@ -4,7 +4,7 @@ use fullbore_lab::record::{CaseRun, Effort, LabRun, SuiteRun};
 use fullbore_measure::seconds;
 use maud::{Markup, html};
 
-use super::{chart, tables};
+use super::{chart, latency, tables};
 use crate::figures::utc;
 use crate::html::document::Document;
 use crate::lab::rows;
@@ -33,6 +33,7 @@ fn header(run: &LabRun) -> Markup {
     let effort = match run.effort {
         Effort::Quick => "quick: fewer points, wider intervals".to_owned(),
         Effort::Usual => "usual effort".to_owned(),
+        Effort::Runs(1) => "1 round a point".to_owned(),
         Effort::Runs(runs) => format!("{runs} rounds a point"),
     };
     html! {
@@ -83,7 +84,9 @@ fn suite_section(run: &LabRun, suite: &SuiteRun) -> Markup {
                     h3 { (visible::line(&case.title)) }
                     @if !case.about.is_empty() { p.about { (visible::line(&case.about)) } }
                     (chart::charts(case, &run.machine.caches))
+                    (latency::charts(case))
                     (tables::case(case))
+                    (tables::counted(case))
                     (tables::engines(case))
                     pre.command { code { (visible::line(&case.command)) } }
                 }

@@ -8,6 +8,7 @@ use fullbore_measure::Bytes;
 use maud::{Markup, html};
 
 use crate::html::document::{scrolled, wide_table};
+use crate::lab::counters;
 use crate::lab::figures;
 use crate::lab::rows::{self, Row};
 use crate::visible;
@@ -31,12 +32,12 @@ pub(super) fn case(case: &CaseRun) -> Markup {
 fn content(case: &CaseRun) -> Markup {
     let has_points = !case.sweep.is_empty();
     let has_published = case.engines.iter().any(|engine| engine.published.is_some());
-    let more = rows::more_heads(case);
+    let more = [rows::percentile_heads(case), rows::counter_heads(case)].concat();
     let columns = 6 + more.len() + usize::from(has_published);
     html! {
         thead { tr {
             th.text scope="col" { "engine" }
-            th scope="col" { "median" }
+            th scope="col" { (figures::value_head(case)) }
             th scope="col" { "±" }
             th scope="col" { (figures::ratio_head(case)) }
             @for head in &more { th scope="col" { (head) } }
@@ -72,13 +73,49 @@ fn engine_row(case: &CaseRun, row: &Row, engine: &str, more: usize, has_publishe
             th.text scope="row" title=(visible::line(command)) { (row.engine) }
             @if row.trouble.is_empty() {
                 td { (row.value) } td.soft { (row.spread) } td { (row.ratio) }
-                @for cell in &row.more { td { (cell) } }
+                @for cell in row.percentiles.iter().chain(&row.counters) { td { (cell) } }
                 td { (row.cpu) } td { (row.memory) }
                 @if has_published { td { (row.published) } }
                 td.text.prose { (row.notes) }
             } @else {
                 td.trouble.failed[row.trouble.starts_with(|c: char| c.is_ascii_uppercase())] colspan=(6 + more + usize::from(has_published)) { (row.trouble) }
             }
+        }
+    }
+}
+
+/// Faults, switches and counters of the processor; nothing when nothing was counted.
+pub(super) fn counted(case: &CaseRun) -> Markup {
+    let Some(table) = counters::table(case) else {
+        return html! {};
+    };
+    let rows: usize = table.points.iter().map(|(_, lines)| lines.len()).sum();
+    let content = html! {
+        thead { tr {
+            th.text scope="col" { "engine" }
+            @for head in &table.heads { th scope="col" { (head) } }
+        } }
+        @for (at, lines) in table.points.iter().filter(|(_, lines)| !lines.is_empty()) {
+            tbody {
+                @if !at.is_empty() {
+                    tr.point { th.text colspan=(table.heads.len() + 1) scope="rowgroup" { (at) } }
+                }
+                @for line in lines {
+                    tr {
+                        th.text scope="row" { (line.engine) }
+                        @for cell in &line.cells { td { (cell) } }
+                    }
+                }
+            }
+        }
+    };
+    let title = format!("Counters: {}", visible::line(&case.title));
+    html! {
+        details open[counters::are_wanted(case) && rows <= OPEN] {
+            summary { "Counters" }
+            @for line in &table.missing { p.caption { (line) "." } }
+            (scrolled(&title, &content))
+            p.caption { (counters::NOTE) }
         }
     }
 }
