@@ -15,7 +15,7 @@ demo: build ## count words in some hundreds of MB of real sources, and report
 	scripts/demo $(FULLBORE) $(OUT)
 
 test: test-tools ## install what the tests need, and run all tests
-	$(CARGO) test --workspace --release
+	$(CARGO) test --workspace --profile tests
 
 test-tools:
 	scripts/install-test-tools

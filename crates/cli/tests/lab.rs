@@ -1,11 +1,13 @@
 //! `lab`, end to end: what is listed, measured, kept, shown and compared; mistakes, and Ctrl-C.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use fullbore_lab::record::{LabRun, Outcome, SCHEMA};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::sandbox::{Ended, Sandbox, finish, status_text, within};
+use crate::sandbox::{Ended, Sandbox, finish, fullbore, status_text, within};
 
 /// Two lines of shell that do the same, and one that is nowhere.
 const TINY: &str = r#"about = "Two ways to count."
@@ -212,7 +214,10 @@ fn wrong_usage_is_said_before_anything_runs() {
         (&["tiny.toml", "--ladder"], "this suite has no case 'ladder'"),
         (&["show", "tiny.toml"], "tiny.toml: read the record"),
         (&["show", "nosuch.json"], "nosuch.json: No such file or directory"),
-        (&["compare", "a.json"], "required"),
+        (&["compare"], "required"),
+        (&["tiny.toml", "--against", "nosuch"], "--against: nosuch: No such file"),
+        (&["tiny.toml", "--against", "tiny.toml"], "--against: tiny.toml: it is no program"),
+        (&["tiny.toml", "--against", "/bin/sh"], "none of these cases runs fullbore as a program"),
     ] {
         let ended = lab(&place, args);
         assert_eq!(status_text(ended.status), "exit 2", "{args:?}: {}", ended.stderr);
@@ -373,6 +378,64 @@ fn compare_finds_nothing_in_the_same_run_and_a_regression_in_a_slower_one() {
     let faster = lab(&place, &["compare", "b.json", "a.json"]);
     assert_eq!(status_text(faster.status), "exit 0", "{}", out(&faster));
     assert!(out(&faster).contains("faster"));
+}
+
+/// One case that runs fullbore as a program, and one that does not.
+const BUILDS: &str = r#"
+about = "Two builds."
+
+[[case]]
+name = "lines"
+title = "Lines"
+show = "seconds"
+answer = "same"
+
+[[case.engine]]
+name = "head"
+shell = "head -c 100000 /dev/zero"
+
+[[case.engine]]
+name = "gen"
+shell = "{fullbore} gen zero --bytes 100000"
+
+[[case]]
+name = "other"
+title = "Other"
+show = "seconds"
+
+[[case.engine]]
+name = "true"
+shell = "true"
+"#;
+
+#[test]
+fn another_build_is_measured_beside_this_one_and_a_slower_one_is_told() {
+    let place = Sandbox::new();
+    std::fs::write(place.path("builds.toml"), BUILDS).unwrap();
+    // A build that takes its time, by a relative path.
+    let slow = format!("#!/bin/sh\nsleep 0.2\nexec {} \"$@\"\n", fullbore().display());
+    std::fs::write(place.path("before"), slow).unwrap();
+    std::fs::set_permissions(place.path("before"), Permissions::from_mode(0o755)).unwrap();
+    let args = ["--runs", "8", "builds.toml", "--against", "before", "--report", "both.json"];
+    let ended = lab(&place, &args);
+    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
+    let tables = out(&ended);
+    assert!(!tables.contains("head") && !tables.contains("Other"), "{tables}");
+    let compared = lab(&place, &["compare", "both.json"]);
+    assert_eq!(status_text(compared.status), "exit 0", "{}", compared.stderr);
+    let text = out(&compared);
+    assert!(text.starts_with("faster") && text.contains("builds/lines gen"), "{text}");
+    assert!(text.contains("1 compared: 1 faster, 0 slower"), "{text}");
+
+    let ended = lab(&place, &["--runs", "2", "builds.toml", "--report", "one.json"]);
+    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
+    let alone = lab(&place, &["compare", "one.json"]);
+    assert_eq!(status_text(alone.status), "exit 2");
+    assert!(
+        alone.stderr.contains("one.json: it has one build of fullbore only"),
+        "{}",
+        alone.stderr
+    );
 }
 
 #[test]

@@ -158,8 +158,9 @@ fn example(name: &str) -> PathBuf {
         let profile_dir = Path::new(env!("CARGO_BIN_EXE_fullbore")).parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--quiet", "--package", "fullbore", "--examples"]);
-        if profile_dir.ends_with("release") {
-            build.arg("--release");
+        // The folder of a profile has its name, but for one.
+        if !profile_dir.ends_with("debug") {
+            build.arg("--profile").arg(profile_dir.file_name().unwrap());
         }
         assert!(build.status().unwrap().success(), "the programs of the tests do not build");
         profile_dir.join("examples")

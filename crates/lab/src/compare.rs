@@ -5,6 +5,7 @@ use crate::passes::{self, Drifts};
 use crate::record::{CaseRun, EngineRun, LabRun, PointRun, SuiteRun};
 use crate::runner::point_text;
 use crate::statistics::{Estimate, Spread, difference};
+use crate::suite::BEFORE;
 
 /// Two runs side by side.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +40,8 @@ pub struct Row {
 pub enum Basis {
     /// The ratio to the baseline: what changed on the machine changed both.
     Ratio,
+    /// The ratio of two builds that were measured in the same rounds.
+    Builds,
     /// The value itself: the case has nothing to hold it against, so that a change of the machine shows too.
     Value,
 }
@@ -83,6 +86,35 @@ pub fn compare(first: &LabRun, second: &LabRun) -> Comparison {
     Comparison { rows, unmatched, warnings: warnings(first, second) }
 }
 
+/// Compares two builds of fullbore that one run measured in turn (see [`Suite::pair_builds`](crate::suite::Suite::pair_builds)):
+/// what changes on the machine changes both, so that less is enough to tell them apart than between two runs.
+#[must_use]
+pub fn compare_builds(run: &LabRun) -> Comparison {
+    let mut pairs = Vec::new();
+    for (suite, case, point, engine) in run.engine_runs() {
+        let Some(before) = point.engine(&format!("{}{BEFORE}", engine.engine)) else { continue };
+        let rounds = passes::build(case, before, engine);
+        pairs.extend(rounds.map(|spread| (suite, case, point, engine, spread)));
+    }
+    let comparisons = pairs.len();
+    let rows = pairs.into_iter().map(|(suite, case, point, engine, spread)| {
+        let change = spread.of_this_run(comparisons);
+        Row {
+            case: format!("{}/{}", suite.name, case.name),
+            point: point_text(&case.sweep, &point.parameters),
+            engine: engine.engine.clone(),
+            basis: Basis::Builds,
+            change,
+            verdict: verdict(change),
+        }
+    });
+    let mut warnings = Vec::new();
+    if !run.is_complete {
+        warnings.push("the run was ended early".to_owned());
+    }
+    Comparison { rows: rows.collect(), unmatched: Vec::new(), warnings }
+}
+
 impl Comparison {
     /// Rows that are slower, and by more than to `limit` times the speed.
     pub fn regressions(&self, limit: f64) -> impl Iterator<Item = &Row> {
@@ -99,18 +131,21 @@ fn is_same(one: &Standing, other: &Standing) -> bool {
 
 fn row(old: &Standing, new: &Standing, comparisons: usize) -> Row {
     let change = difference(old.spread, new.spread, comparisons);
-    let verdict = match (change.low, change.high) {
-        (Some(low), _) if low > 1.0 => Verdict::Faster,
-        (_, Some(high)) if high < 1.0 => Verdict::Slower,
-        _ => Verdict::CannotTell,
-    };
     Row {
         case: old.case.clone(),
         point: old.point.clone(),
         engine: old.engine.clone(),
         basis: old.basis,
         change,
-        verdict,
+        verdict: verdict(change),
+    }
+}
+
+fn verdict(change: Estimate) -> Verdict {
+    match (change.low, change.high) {
+        (Some(low), _) if low > 1.0 => Verdict::Faster,
+        (_, Some(high)) if high < 1.0 => Verdict::Slower,
+        _ => Verdict::CannotTell,
     }
 }
 

@@ -104,6 +104,16 @@ pub(crate) fn speed(case: &CaseRun, point: &PointRun, engine: &EngineRun) -> Opt
     Some(Series { rounds, own: own_drift(&logarithms_of_ratios(case, point, engine), point) })
 }
 
+/// How many times as fast as another build an engine is, by the rounds in which both were measured; they drift alike.
+pub(crate) fn build(case: &CaseRun, before: &EngineRun, after: &EngineRun) -> Option<Spread> {
+    let (above, below) = if case.quantity.more_is_better() {
+        (&after.values, &before.values)
+    } else {
+        (&before.values, &after.values)
+    };
+    spread_of_ratios(above, below)
+}
+
 /// The values whose ratio is the speed.
 fn sides<'a>(
     case: &CaseRun,

@@ -13,13 +13,14 @@ use clap::{Args, Subcommand};
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    override_usage = "fullbore lab [OPTIONS] SUITE...\n       fullbore lab list\n       fullbore lab show [OPTIONS] RECORD\n       fullbore lab compare A.json B.json",
+    override_usage = "fullbore lab [OPTIONS] SUITE...\n       fullbore lab list\n       fullbore lab show [OPTIONS] RECORD\n       fullbore lab compare A.json [B.json]",
     after_help = "Examples:\n  \
         fullbore lab list\n  \
         fullbore lab --quick memory pipe --report lab.html\n  \
         fullbore lab pipe/chunk --runs 20 --pin 0,1 --report chunk.json\n  \
         fullbore lab ./mine.toml\n  \
-        fullbore lab compare before.json after.json\n\n\
+        fullbore lab compare before.json after.json\n  \
+        fullbore lab stages --runs 40 --against ./fullbore-before --report both.json\n\n\
         Exit status:\n  \
         0 done (what the machine lacks is said, and is no failure);\n  \
         1 an engine gave a wrong answer, or compare found a regression;\n  \
@@ -45,6 +46,11 @@ pub(crate) struct LabOptions {
     /// Bind everything to these CPUs, such as 0,1 or 0-3.
     #[arg(long, value_name = "CPUS", value_parser = cpus)]
     pub(crate) pin: Option<Cpus>,
+
+    /// Measure another build of fullbore beside this one, in turn: only what runs fullbore as a program. Then compare
+    /// the record with itself.
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "ladder")]
+    pub(crate) against: Option<PathBuf>,
 
     /// Only the case 'ladder' of each suite: from write and read to pinned huge pages, step by step.
     #[arg(long)]
@@ -74,21 +80,23 @@ pub(crate) enum LabTask {
         fullbore lab show --markdown lab.json > lab.md"
     )]
     Show(ShowOptions),
-    /// Say what got faster or slower from one record to another.
+    /// Say what got faster or slower from one record to another, or between two builds in one.
     ///
     /// Ratios to the baseline are compared, because a change of the machine changes both; the value itself only where
-    /// there is no other engine. The intervals hold for all rows at once in 95 of 100 cases.
+    /// there is no other engine. The intervals hold for all rows at once in 95 of 100 cases. Two runs differ by what the
+    /// machine does meanwhile: to find a change of 10 percent in fullbore itself, measure both builds in one run
+    /// (--against), and compare that record alone.
     #[command(
-        after_help = "Example:\n  fullbore lab compare before.json after.json --fail-below 0.95\n\n\
+        after_help = "Examples:\n  fullbore lab compare before.json after.json --fail-below 0.95\n  fullbore lab compare both.json\n\n\
         Exit status:\n  0 no regression; 1 something is slower, to less than the limit; 2 not compared"
     )]
     Compare {
-        /// The record from before.
+        /// The record from before, or the only one: of two builds.
         #[arg(value_name = "A.json")]
         before: PathBuf,
         /// The record from after.
         #[arg(value_name = "B.json")]
-        after: PathBuf,
+        after: Option<PathBuf>,
         /// What counts as a regression: surely slower, and to less than this part of the speed.
         #[arg(long, value_name = "RATIO", default_value = "0.95", value_parser = ratio)]
         fail_below: f64,

@@ -1,5 +1,6 @@
 //! A suite: what is measured, with which values, by which engines, and which answer is right. Data, never code.
 
+mod builds;
 mod builtin;
 mod expand;
 mod read;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Parameter, Parameters};
 
+pub use builds::BEFORE;
 pub use builtin::{BUILT_IN, built_in};
 pub use expand::{Unknown, expand};
 pub(crate) use expand::{filled, product};

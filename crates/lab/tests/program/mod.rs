@@ -21,8 +21,9 @@ pub(crate) fn program() -> PathBuf {
         let profile = test.ancestors().nth(2).unwrap();
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--quiet", "--package", "fullbore-lab", "--example", "engine"]);
-        if profile.ends_with("release") {
-            build.arg("--release");
+        // The folder of a profile has its name, but for one.
+        if !profile.ends_with("debug") {
+            build.arg("--profile").arg(profile.file_name().unwrap());
         }
         assert!(build.status().unwrap().success(), "the program of the tests does not build");
         profile.join("examples")

@@ -1,9 +1,9 @@
 //! Two runs: what is told, and what is not.
 
-use fullbore_lab::compare::{Basis, Verdict, compare};
+use fullbore_lab::compare::{Basis, Verdict, compare, compare_builds};
 use fullbore_lab::record::{Effort, LabRun};
 
-use crate::mock::{Mock, run_text, suite};
+use crate::mock::{Mock, Noise, run_builds, run_text, suite};
 
 fn record(engines: &[(&str, &str)]) -> LabRun {
     let text = suite("show = \"seconds\"", engines);
@@ -78,4 +78,42 @@ fn what_only_one_run_has_is_told() {
         "{comparison:?}"
     );
     assert!(comparison.warnings.iter().any(|line| line.contains("the kernel")), "{comparison:?}");
+}
+
+/// A run of this build beside the one before, on a machine whose times vary by 10 % from trial to trial.
+fn two_builds(seed: u64, slow: Option<(&'static str, f64)>) -> LabRun {
+    let text = suite(
+        "show = \"seconds\"",
+        &[("peer", "PEER 30ms"), ("seal", "{fullbore} 50ms"), ("pair", "x{fullbore} 20ms")],
+    );
+    let mut mock = Mock { noise: Some(Noise::new(seed, 0.0, 0.1)), slow, ..Mock::default() };
+    run_builds(&text, Effort::Runs(40), &mut mock)
+}
+
+#[test]
+fn only_what_runs_fullbore_is_measured_with_the_build_before_in_front_of_it() {
+    let run = two_builds(0, None);
+    let names: Vec<_> = run.engine_runs().map(|(.., engine)| engine.engine.as_str()).collect();
+    assert_eq!(names, ["seal.before", "seal", "pair.before", "pair"]);
+    assert_eq!(run.suites[0].cases[0].baseline, "seal.before");
+}
+
+#[test]
+fn a_build_that_is_ten_percent_slower_in_one_stage_is_found_on_a_restless_machine() {
+    let (mut found, mut falsely) = (0, 0);
+    for seed in 0..40 {
+        let slower = compare_builds(&two_builds(seed, Some(("NEW", 1.1))));
+        assert_eq!(slower.rows.len(), 2);
+        let told: Vec<_> = slower.regressions(0.95).map(|row| row.engine.as_str()).collect();
+        found += i32::from(told.contains(&"seal"));
+        let same = compare_builds(&two_builds(100 + seed, None));
+        falsely += i32::from(same.rows.iter().any(|row| row.verdict != Verdict::CannotTell));
+    }
+    assert!(found >= 34, "{found} of 40 found");
+    assert!(falsely <= 2, "{falsely} of 40 told although nothing had changed");
+}
+
+#[test]
+fn a_run_of_one_build_has_no_builds_to_compare() {
+    assert!(compare_builds(&record(&[STEADY, ("b", "B 50ms")])).rows.is_empty());
 }

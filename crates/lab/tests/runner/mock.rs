@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use fullbore_lab::record::{Effort, LabRun, Machine, SuiteRun};
 use fullbore_lab::runner::{Onlooker, Plan, Progress, run};
-use fullbore_lab::suite::{Need, read};
-use fullbore_lab::{EngineError, Executor, Missing, Parameters, Program, Purpose, Sample, Trial};
+use fullbore_lab::suite::{Need, Suite, read};
+use fullbore_lab::{
+    EngineError, Executor, Missing, Parameter, Parameters, Program, Purpose, Sample, Trial,
+};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -28,6 +30,8 @@ pub(crate) struct Mock {
     pub(crate) fails_from: Option<usize>,
     /// What makes times differ from what lines say.
     pub(crate) noise: Option<Noise>,
+    /// A name whose trials take so many times as long as its line says.
+    pub(crate) slow: Option<(&'static str, f64)>,
 }
 
 /// Times that vary by `spread` from trial to trial, and by `drift` each time that a line of setup has run.
@@ -86,6 +90,8 @@ impl Executor for Mock {
             self.stop.store(true, Ordering::Relaxed);
         }
         let factor = self.noise.as_mut().map_or(1.0, |noise| noise.factor(&name));
+        let slow = self.slow.filter(|(slow, _)| *slow == name).map_or(1.0, |(_, times)| times);
+        let factor = factor * slow;
         let count = self.counts.entry(name).or_default();
         let turn = *count;
         *count += usize::from(!is_check);
@@ -141,13 +147,29 @@ pub(crate) fn suite(case: &str, engines: &[(&str, &str)]) -> String {
     text
 }
 
+fn suite_of(text: &str) -> Suite {
+    read("s", "s.toml", text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
 /// Runs the text of a suite.
 pub(crate) fn run_text(text: &str, effort: Effort, mock: &mut Mock) -> (LabRun, Memory) {
-    let suite = read("s", "s.toml", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    run_suite(suite_of(text), effort, mock)
+}
+
+/// Runs what of a suite runs fullbore, by the names `OLD` and `NEW`.
+pub(crate) fn run_builds(text: &str, effort: Effort, mock: &mut Mock) -> LabRun {
+    let mut suite = suite_of(text);
+    suite.pair_builds();
+    run_suite(suite, effort, mock).0
+}
+
+fn run_suite(suite: Suite, effort: Effort, mock: &mut Mock) -> (LabRun, Memory) {
+    let builds = [("fullbore", "NEW"), ("before", "OLD")];
+    let builds = builds.map(|(name, build)| (name.to_owned(), Parameter::Text(build.to_owned())));
     let plan = Plan {
         suites: vec![suite],
         effort,
-        places: Parameters::default(),
+        places: Parameters(builds.into()),
         command: "fullbore lab".to_owned(),
         started_unix_ns: 0,
         machine: Machine::default(),

@@ -235,7 +235,10 @@ pub fn comparison(comparison: &Comparison, fail_below: f64, shown: Rows, style: 
             Verdict::Slower => "SLOWER",
             Verdict::CannotTell => "cannot tell",
         };
-        let basis = if row.basis == Basis::Value { ", value itself" } else { "" };
+        let basis = match row.basis {
+            Basis::Value => ", value itself",
+            Basis::Ratio | Basis::Builds => "",
+        };
         let point = if row.point.is_empty() { String::new() } else { format!(" {}", row.point) };
         let line = format!(
             "{verdict:<11} {:>18}  {}{point} {}{basis}",

@@ -33,7 +33,7 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit> {
         Some(LabTask::List { suites }) => print(&select::listing(suites)?),
         Some(LabTask::Show(options)) => show(options),
         Some(LabTask::Compare { before, after, fail_below, all }) => {
-            compare_files(before, after, *fail_below, *all)
+            compare_files(before, after.as_deref(), *fail_below, *all)
         }
     }
 }
@@ -67,7 +67,10 @@ pub(crate) fn stage(options: &LabStageOptions) -> Result<Exit> {
 }
 
 fn measure(options: &LabOptions) -> Result<Exit> {
-    let suites = select::suites(&options.suites, options.ladder)?;
+    let mut suites = select::suites(&options.suites, options.ladder)?;
+    if let Some(before) = &options.against {
+        select::pair_builds(&mut suites, before)?;
+    }
     let mut reports = Reports::open(&options.report)?;
     let folder = tempfile::Builder::new().prefix("fullbore-lab-").tempdir();
     let folder = folder.context("lab: making a scratch folder")?;
@@ -84,7 +87,7 @@ fn measure(options: &LabOptions) -> Result<Exit> {
     }
     let plan = Plan {
         effort: effort(options),
-        places: places(&program, folder.path()),
+        places: places(&program, options.against.as_deref(), folder.path()),
         command: command(options),
         started_unix_ns: unix_ns(),
         machine: machine(options.pin.as_ref().map_or(&[], |cpus| &cpus.0)),
@@ -135,6 +138,9 @@ fn command(options: &LabOptions) -> String {
         Effort::Usual => {}
         Effort::Runs(runs) => command.push_str(&format!(" --runs {runs}")),
     }
+    if let Some(before) = &options.against {
+        command.push_str(&format!(" --against {}", before.display()));
+    }
     if let Some(Cpus(cpus)) = &options.pin {
         let cpus: Vec<_> = cpus.iter().map(u32::to_string).collect();
         command.push_str(&format!(" --pin {}", cpus.join(",")));
@@ -142,12 +148,17 @@ fn command(options: &LabOptions) -> String {
     command
 }
 
-fn places(program: &Path, folder: &Path) -> Parameters {
+fn places(program: &Path, before: Option<&Path>, folder: &Path) -> Parameters {
     let text = |path: &Path| Parameter::Text(path.display().to_string());
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let places =
         [("fullbore", text(program)), ("dir", text(folder)), ("cpus", Parameter::Number(cpus))];
-    Parameters(places.map(|(name, place)| (name.to_owned(), place)).into())
+    // Everything is started in the scratch folder.
+    let before = before.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    let before = before.map(|path| ("before", text(&path)));
+    Parameters(
+        places.into_iter().chain(before).map(|(name, place)| (name.to_owned(), place)).collect(),
+    )
 }
 
 /// Binds this process, and so all it starts, to some CPUs.
@@ -188,24 +199,37 @@ fn end(record: &LabRun) -> Exit {
     Exit::Done
 }
 
-fn compare_files(before: &Path, after: &Path, fail_below: f64, all: bool) -> Result<Exit> {
-    let comparison = compare::compare(&read(before)?, &read(after)?);
+fn compare_files(before: &Path, after: Option<&Path>, fail_below: f64, all: bool) -> Result<Exit> {
+    let first = read(before)?;
+    let comparison = match after {
+        Some(after) => compare::compare(&first, &read(after)?),
+        None => compare::compare_builds(&first),
+    };
     if comparison.rows.is_empty() {
-        return Err(Failure {
-            message: format!(
-                "lab compare: {}, {}: they have no measured engine in common",
-                before.display(),
-                after.display()
-            ),
-            hint: "compare two records of the same suites".to_owned(),
-            exit: Exit::NotDone,
-        }
-        .into());
+        return Err(nothing_to_compare(before, after).into());
     }
     let rows = if all { text::Rows::All } else { text::Rows::Told };
     print(&text::comparison(&comparison, fail_below, rows, style_of(&stdout())))?;
     let has_regression = comparison.regressions(fail_below).next().is_some();
     Ok(if has_regression { Exit::No } else { Exit::Done })
+}
+
+fn nothing_to_compare(before: &Path, after: Option<&Path>) -> Failure {
+    let (message, hint) = match after {
+        Some(after) => (
+            format!(
+                "lab compare: {}, {}: they have no measured engine in common",
+                before.display(),
+                after.display()
+            ),
+            "compare two records of the same suites",
+        ),
+        None => (
+            format!("lab compare: {}: it has one build of fullbore only", before.display()),
+            "give a second record, or measure with --against PROGRAM",
+        ),
+    };
+    Failure { message, hint: hint.to_owned(), exit: Exit::NotDone }
 }
 
 /// A reader that has seen enough is no failure of a listing.

@@ -1,5 +1,6 @@
 //! Which suites and cases are meant.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::Result;
@@ -34,6 +35,29 @@ pub(super) fn suites(names: &[String], only_ladder: bool) -> Result<Vec<Suite>, 
         }
     }
     Ok(suites)
+}
+
+/// Keeps what runs fullbore as a program, beside the same of another build.
+pub(super) fn pair_builds(suites: &mut Vec<Suite>, before: &Path) -> Result<(), Failure> {
+    let is_program = std::fs::metadata(before).map_err(|error| plain(&error)).and_then(|meta| {
+        let may_run = meta.is_file() && meta.permissions().mode() & 0o111 != 0;
+        if may_run { Ok(()) } else { Err("it is no program".to_owned()) }
+    });
+    if let Err(why) = is_program {
+        return Err(failure(
+            format!("lab: --against: {}: {why}", before.display()),
+            "the path of another build, such as target/release/fullbore of another commit",
+        ));
+    }
+    suites.iter_mut().for_each(Suite::pair_builds);
+    suites.retain(|suite| !suite.cases.is_empty());
+    if suites.is_empty() {
+        return Err(failure(
+            "lab: --against: none of these cases runs fullbore as a program".to_owned(),
+            "fullbore lab stages --against PROGRAM",
+        ));
+    }
+    Ok(())
 }
 
 /// All suites, their cases, and what they need.

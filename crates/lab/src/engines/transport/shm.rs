@@ -4,12 +4,15 @@
 //! their difference is what is in the ring. Bytes are copied before the counter is stored with Release, and the
 //! counter is loaded with Acquire before bytes are copied.
 //!
-//! Waiting with futex: who waits sets its flag, looks at the counter again, and sleeps on the counter's value; who changes
-//! the counter looks at the flag afterwards. All four are SeqCst: either the flag is seen, or the change is.
+//! Waiting with futex: who waits sets its flag, looks at the counter again, and sleeps for as long as the flag is set; who
+//! changes the counter takes the flag away afterwards. All are SeqCst: either the flag is seen, or the change is. It
+//! sleeps on the flag and not on the counter, because a flag may also be taken away for a change that was seen already:
+//! asleep without a flag, nobody would wake it.
 
 use std::hint::spin_loop;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use fullbore_pipe::passing::{Counter, SharedRing};
@@ -79,14 +82,14 @@ impl Ring {
         }
         // At most the capacity, which fits.
         let to = from.wrapping_add(u32::try_from(count).unwrap_or(0));
-        let counter = self.shared.counter(counter);
+        let (counter, flag) = (self.shared.counter(counter), self.shared.counter(waits));
         match self.wait {
             Wait::Spin => counter.store(to, Release),
             Wait::Futex => {
                 counter.store(to, SeqCst);
-                if self.shared.counter(waits).swap(0, SeqCst) == 1 {
-                    // It cannot fail: the counter is mapped.
-                    let _ = futex::wake(counter, futex::Flags::empty(), 1);
+                if flag.swap(0, SeqCst) == 1 {
+                    // It cannot fail: the flag is mapped.
+                    let _ = futex::wake(flag, futex::Flags::empty(), 1);
                 }
             }
         }
@@ -94,7 +97,7 @@ impl Ring {
 
     /// Waits until a counter is not `seen`.
     fn wait_for(&self, counter: Counter, seen: u32, flag: Counter) -> io::Result<()> {
-        let counter = self.shared.counter(counter);
+        let (counter, flag) = (self.shared.counter(counter), self.shared.counter(flag));
         if self.wait == Wait::Spin {
             while counter.load(Acquire) == seen {
                 spin_loop();
@@ -102,15 +105,11 @@ impl Ring {
             return Ok(());
         }
         loop {
-            // Again each time: a wake-up for an earlier change takes the flag away.
-            self.shared.counter(flag).store(1, SeqCst);
+            flag.store(1, SeqCst);
             if counter.load(SeqCst) != seen {
                 return Ok(());
             }
-            match futex::wait(counter, futex::Flags::empty(), seen, None) {
-                Ok(()) | Err(Errno::INTR | Errno::AGAIN) => {}
-                Err(errno) => return Err(errno.into()),
-            }
+            sleep(flag)?;
         }
     }
 
@@ -143,6 +142,14 @@ impl Ring {
                 self.wait_for(Counter::Produced, produced, Counter::TakerWaits)?;
             }
         }
+    }
+}
+
+/// Sleeps as long as the flag is set, or less.
+fn sleep(flag: &AtomicU32) -> io::Result<()> {
+    match futex::wait(flag, futex::Flags::empty(), 1, None) {
+        Ok(()) | Err(Errno::INTR | Errno::AGAIN) => Ok(()),
+        Err(errno) => Err(errno.into()),
     }
 }
 
@@ -222,6 +229,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_wake_up_that_comes_between_the_look_and_the_sleep_is_not_lost() {
+        let (done, is_done) = std::sync::mpsc::channel();
+        thread::spawn(move || {
+            let [giver, taker] = two(Wait::Futex);
+            giver.put(&[7; 64]).unwrap();
+            // What `wait_for` does, and between its last look and its sleep the other side takes the flag away.
+            giver.shared.counter(Counter::GiverWaits).store(1, SeqCst);
+            taker.take(&mut [0; 64]).unwrap();
+            sleep(giver.shared.counter(Counter::GiverWaits)).unwrap();
+            done.send(()).unwrap();
+        });
+        let limit = std::time::Duration::from_secs(60);
+        assert!(is_done.recv_timeout(limit).is_ok(), "asleep, and nobody knows");
     }
 
     #[test]
