@@ -2,12 +2,13 @@
 //!
 //! One that always writes stays on the CPU of whoever reads from it: when all write in turn, each handing over wakes another
 //! CPU, and FizzBuzz takes 1.6 times as long. The others write only while the first one waits for input, or
-//! when they can do nothing else.
+//! when they could do nothing for long.
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use fullbore_codec::Fault;
 use fullbore_pipe::{PipeWriter, Scratch};
@@ -19,6 +20,9 @@ use crate::{FeedError, InputError, Moved};
 /// Pieces that may wait for those before them, beside one for each worker: so that none waits for the reader while another
 /// could work.
 const WAITING_PIECES: usize = 2;
+
+/// How long a worker without memory waits for the first one to write, before it does so itself.
+const PATIENCE: Duration = Duration::from_millis(2);
 
 /// What all workers share.
 pub(super) struct Line<P: Parallel, F: AsFd> {
@@ -158,21 +162,23 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
     /// over.
     fn memory(&self, is_first: bool) -> Option<Memory> {
         let mut back = held(&self.back);
+        let mut has_waited = false;
         loop {
-            // Rather than do nothing at all.
-            let writes = is_first || back.free.is_empty() && back.not_yet == 0;
-            back = self.write_waiting(back, writes);
+            back = self.write_waiting(back, is_first || has_waited);
             if back.end.is_some() {
                 return None;
             }
             let memory = back.free.pop();
             if memory.is_some() || back.not_yet > 0 {
                 back.not_yet -= usize::from(memory.is_none());
-                back.is_writer_away |= is_first;
+                back.is_writer_away |= is_first && P::MAY_WAIT_FOR_INPUT;
                 drop(back);
                 return Some(memory.unwrap_or_else(|| Memory::new(self.stage.output_bytes())));
             }
-            back = self.turn.wait(back).unwrap_or_else(PoisonError::into_inner);
+            let waited = self.turn.wait_timeout(back, PATIENCE);
+            let (returned, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            back = returned;
+            has_waited = timeout.timed_out();
         }
     }
 

@@ -53,6 +53,8 @@ impl<S: Skip> Parallel for MadeUp<S> {
     type State = ();
     type Error = Infallible;
 
+    const MAY_WAIT_FOR_INPUT: bool = false;
+
     fn input_bytes(&self) -> usize {
         0
     }

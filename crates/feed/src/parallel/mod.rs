@@ -31,6 +31,9 @@ trait Parallel: Send + Sync + 'static {
     /// What can be wrong with a piece.
     type Error: std::error::Error + Send + Sync + 'static;
 
+    /// Whether the source may have nothing for a long time.
+    const MAY_WAIT_FOR_INPUT: bool = true;
+
     /// Most bytes of input of a piece.
     fn input_bytes(&self) -> usize;
 

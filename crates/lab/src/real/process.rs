@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use wait4::Wait4;
 
-use super::output::{last_line, text_of};
+use super::output::text_of;
 use super::peaks::Peaks;
 use crate::Side;
 
@@ -189,15 +189,25 @@ pub fn versions(names: impl IntoIterator<Item = String>) -> BTreeMap<String, Str
 }
 
 fn version(name: &str) -> Option<String> {
+    ["--version", "version", "-V"].iter().find_map(|argument| said_version(name, argument))
+}
+
+/// The first line with something like a version in it, of what a program says about itself.
+fn said_version(name: &str, argument: &str) -> Option<String> {
     use std::os::unix::process::CommandExt;
     let (out, errors) = (tempfile::tempfile().ok()?, tempfile::tempfile().ok()?);
     let mut command = Command::new(name);
-    command.arg("--version").stdin(Stdio::null()).process_group(0);
+    command.arg(argument).stdin(Stdio::null()).process_group(0);
     command.stdout(out.try_clone().ok()?).stderr(errors.try_clone().ok()?);
     let ended =
         wait(&mut command, Duration::from_secs(5), &AtomicBool::new(false), Watch::End).ok()?;
-    let said = text_of(&out);
-    let first = said.lines().find(|line| !line.trim().is_empty()).map(str::to_owned);
-    let first = first.unwrap_or_else(|| last_line(&errors));
-    (ended.is_success() && !first.is_empty()).then(|| first.trim().chars().take(100).collect())
+    let said = format!("{}\n{}", text_of(&out), text_of(&errors));
+    let has_version = |line: &&str| {
+        line.bytes()
+            .collect::<Vec<_>>()
+            .windows(3)
+            .any(|three| three[0].is_ascii_digit() && three[1] == b'.' && three[2].is_ascii_digit())
+    };
+    let line = said.lines().find(has_version)?;
+    ended.is_success().then(|| line.trim().chars().take(100).collect())
 }

@@ -180,25 +180,32 @@ fn measured(name: &str, taken: &Taken) -> EngineRun {
     }
 }
 
-/// Medians of the percentiles, the longest of all, and all buckets added up.
+/// The latencies of all trials as if they had been one: percentiles of all buckets added up, not medians of percentiles, which
+/// would hide a state that fewer than half of the trials were in.
 fn together(samples: &[Sample]) -> Option<Latency> {
     let latencies: Vec<&Latency> = samples.iter().filter_map(|s| s.latency.as_ref()).collect();
+    if let [only] = latencies.as_slice() {
+        return Some((*only).clone());
+    }
     let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
     for (bound, count) in latencies.iter().flat_map(|latency| &latency.buckets) {
         *buckets.entry(*bound).or_default() += count;
     }
-    let middle = |number: fn(&Latency) -> u64| {
-        median(&latencies.iter().map(|latency| number(latency) as f64).collect::<Vec<_>>())
-            .map(whole)
-    };
-    Some(Latency {
-        count: latencies.iter().map(|latency| latency.count).sum(),
-        p50_ns: middle(|latency| latency.p50_ns)?,
-        p99_ns: middle(|latency| latency.p99_ns)?,
-        p999_ns: middle(|latency| latency.p999_ns)?,
-        max_ns: latencies.iter().map(|latency| latency.max_ns).max()?,
-        buckets: buckets.into_iter().collect(),
-    })
+    let max_ns = latencies.iter().map(|latency| latency.max_ns).max()?;
+    let count = buckets.values().sum();
+    let at = |share: f64| percentile(&buckets, count, share).min(max_ns);
+    let (p50_ns, p99_ns, p999_ns) = (at(0.5), at(0.99), at(0.999));
+    Some(Latency { count, p50_ns, p99_ns, p999_ns, max_ns, buckets: buckets.into_iter().collect() })
+}
+
+/// Upper bound of the bucket in which so large a share of the values has come: up to a tenth above the value itself.
+fn percentile(buckets: &BTreeMap<u64, u64>, count: u64, share: f64) -> u64 {
+    let mut below = 0;
+    let reached = buckets.iter().find(|(_, bucket)| {
+        below += **bucket;
+        below as f64 >= share * count as f64
+    });
+    reached.map_or(0, |(bound, _)| *bound)
 }
 
 /// The counters of the timed trials; what only the check counted is better than nothing.

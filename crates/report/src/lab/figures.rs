@@ -96,7 +96,7 @@ pub(super) fn quantity(quantity: &Quantity) -> String {
 pub(super) fn spread(estimate: &Estimate) -> String {
     match estimate.half_width() {
         None => "?".to_owned(),
-        Some(half) if half < 1.0 => format!("± {} %", percent(half)),
+        Some(half) if half < std::f64::consts::LN_2 => format!("± {} %", percent(half)),
         Some(_) => "> ± 100 %".to_owned(),
     }
 }
