@@ -26,10 +26,12 @@ pub(super) enum Memory {
 }
 
 impl Block {
-    /// A block of `len` bytes, zero. It has room for more than one exchange: memory is taken as it is touched.
+    /// A block of `len` bytes, zero. It has room for more than one exchange, where that leaves no huge page half used:
+    /// memory is taken as it is touched, and large blocks may all be touched to their ends.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        let memory = match Pages::map((2 * len.max(1)).next_multiple_of(HUGE_BYTES)) {
+        let room = if len > HUGE_BYTES { len } else { 2 * len.max(1) };
+        let memory = match Pages::map(room.next_multiple_of(HUGE_BYTES)) {
             Ok(pages) => Memory::Huge(pages),
             Err(_) => Memory::Small(vec![0; len]),
         };
