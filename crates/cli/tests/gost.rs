@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use crate::processes::{Process, marked};
+use crate::processes::{Process, peaks_of};
 use crate::sandbox::{Ended, Sandbox, eventually, finish, fullbore, status_text, with_fixture};
 use crate::terminal::Terminal;
 
@@ -218,20 +218,7 @@ fn a_long_stream_comes_back_and_takes_no_more_memory_than_a_short_one() {
         "set -o pipefail; made='{{fullbore}} gen zero --bytes {size}'; \
          $made | {{fullbore}} gost seal -j 2 --key-file key | {{fullbore}} gost open -j 2 --key-file key | cmp - <($made)"
     ));
-    let mut child = place.command("bash").args(["-c", &line]).spawn().unwrap();
-    let mut peaks = [0; 2];
-    let status = eventually(|| {
-        for process in marked(place.mark()) {
-            let command = process.command_line();
-            for (peak, verb) in peaks.iter_mut().zip(["gost seal -j", "gost open -j"]) {
-                if command.starts_with(fullbore().to_str().unwrap()) && command.contains(verb) {
-                    *peak = process.peak_memory_kib().unwrap_or(0).max(*peak);
-                }
-            }
-        }
-        child.try_wait().unwrap()
-    });
-    assert_eq!(status_text(status.unwrap()), "exit 0");
+    let peaks = peaks_of(&place, &line, &["gost seal -j", "gost open -j"]);
     assert!(peaks.iter().all(|peak| (1..48 << 10).contains(peak)), "{peaks:?} KiB");
 }
 

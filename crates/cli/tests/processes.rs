@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::sandbox::MARK;
+use crate::sandbox::{MARK, Sandbox, eventually, fullbore, status_text};
 
 /// A process, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,4 +103,23 @@ fn all() -> Vec<Process> {
         .unwrap()
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok().map(Process))
         .collect()
+}
+
+/// Runs a line of bash, which must succeed; the peak memory, in KiB, of the processes of fullbore with these words.
+pub(crate) fn peaks_of(place: &Sandbox, line: &str, words: &[&str]) -> Vec<u64> {
+    let mut child = place.command("bash").args(["-c", line]).spawn().unwrap();
+    let mut peaks = vec![0; words.len()];
+    let status = eventually(|| {
+        for process in marked(place.mark()) {
+            let command = process.command_line();
+            for (peak, words) in peaks.iter_mut().zip(words) {
+                if command.starts_with(fullbore().to_str().unwrap()) && command.contains(words) {
+                    *peak = process.peak_memory_kib().unwrap_or(0).max(*peak);
+                }
+            }
+        }
+        child.try_wait().unwrap()
+    });
+    assert_eq!(status_text(status.unwrap()), "exit 0");
+    peaks
 }

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
+use crate::processes::peaks_of;
 use crate::sandbox::{Ended, Sandbox, digest, finish, status_text, wait_or_kill, with_fixture};
 
 /// Runs a line of bash; `{fullbore}` is the program.
@@ -249,4 +250,16 @@ fn ends_that_are_closed_are_said_instead_of_losing_the_stream() {
         let said = format!("fullbore: {about}: it is closed\n");
         assert!(ended.stderr.starts_with(&said), "{line}: {}", ended.stderr);
     }
+}
+
+#[test]
+fn text_that_becomes_much_longer_takes_no_more_memory_than_other_text() {
+    // 18 bytes for each, on all CPUs that are idle.
+    let size = if cfg!(debug_assertions) { "60M" } else { "200M" };
+    let many = "%".repeat(60);
+    let line = with_fixture(&format!(
+        "yes {many} | head -c {size} | {{fullbore}} morse encode | cat > /dev/null"
+    ));
+    let peaks = peaks_of(&Sandbox::new(), &line, &["morse encode"]);
+    assert!((1..48 << 10).contains(&peaks[0]), "{peaks:?} KiB");
 }

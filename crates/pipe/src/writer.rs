@@ -54,6 +54,8 @@ pub struct PipeWriter<F: AsFd> {
     memory: Memory,
     cursor: Cursor,
     blocks: Blocks,
+    /// Whether blocks were lent, so that the ring has little to do.
+    has_blocks: bool,
     written: u64,
     /// Whether a faster way may still be found.
     may_rise: bool,
@@ -90,6 +92,7 @@ impl<F: AsFd> PipeWriter<F> {
             memory: Memory::Copied(vec![0; FIRST_BLOCK_BYTES]),
             cursor: Cursor::new(FIRST_BLOCK_BYTES),
             blocks: Blocks::new(),
+            has_blocks: false,
             written: 0,
             may_rise,
         };
@@ -116,7 +119,8 @@ impl<F: AsFd> PipeWriter<F> {
         let options = Options { chunk: capacity, ..Options::default() };
         let cursor = Cursor::new(2 * chunk);
         let (memory, blocks) = (Memory::Lent(ring), Blocks::new());
-        Ok(Self { out, options, memory, cursor, blocks, written: 0, may_rise: false })
+        let has_blocks = false;
+        Ok(Self { out, options, memory, cursor, blocks, has_blocks, written: 0, may_rise: false })
     }
 
     /// The way in use; it can still change before the second mebibyte.
@@ -223,6 +227,7 @@ impl<F: AsFd> PipeWriter<F> {
         if self.may_rise_now() || !self.cursor.pending().is_empty() {
             self.flush_all()?;
         }
+        self.spare_ring();
         let strategy = self.strategy();
         let mut sent = 0;
         if count >= SMALL_BYTES && matches!(self.memory, Memory::Lent(_)) {
@@ -236,6 +241,20 @@ impl<F: AsFd> PipeWriter<F> {
         self.put(&block.bytes()[sent..count])?;
         let most_bytes = usize::try_from(self.options.ring.0).unwrap_or(usize::MAX);
         Ok(self.blocks.next(block, count, most_bytes, strategy))
+    }
+
+    /// Gives the memory of the ring back when blocks take its place; small ones still go through it, into new memory.
+    fn spare_ring(&mut self) {
+        if self.has_blocks {
+            return;
+        }
+        if let Memory::Lent(ring) = &mut self.memory
+            && self.cursor.pending().is_empty()
+            && ring.replace(FIRST_RING_BYTES).is_ok()
+        {
+            self.cursor = Cursor::new(ring.len());
+            self.has_blocks = true;
+        }
     }
 
     /// Lends the front of a block; returns how much of it went, which is all unless that is refused.

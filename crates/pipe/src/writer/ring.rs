@@ -51,6 +51,16 @@ impl Ring {
         }
     }
 
+    /// Gives the memory back, and takes new of `len` bytes, rounded up to whole huge pages. Nothing may wait in the old one.
+    ///
+    /// # Errors
+    /// ENOMEM: the old memory stays.
+    pub(super) fn replace(&mut self, len: usize) -> io::Result<()> {
+        self.pages = Pages::map(len.next_multiple_of(HUGE_BYTES))?;
+        self.held.start_round();
+        Ok(())
+    }
+
     /// All of the memory was lent: makes it safe to write to. `written` bytes went through it so far.
     ///
     /// # Errors
