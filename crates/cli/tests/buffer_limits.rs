@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::buffer::{Held, assert_output, line, numbers};
-use crate::gate::Pass;
+use crate::gate::{Pass, in_three_tries};
 use crate::sandbox::{Sandbox, eventually, fullbore, relay_ends, status_text, wait_or_kill};
 
 fn states(place: &Sandbox) -> Vec<Value> {
@@ -154,45 +154,58 @@ fn a_full_disk_stops_the_spilling_and_loses_nothing() {
 fn the_rate_is_kept() {
     let _alone = Pass::alone();
     let place = Sandbox::new();
-    for (rate, bytes, seconds) in
-        [("20M", 40_u64 << 20, 2.0), ("300K", 614_400, 2.0), ("1G", 2 << 30, 2.0)]
-    {
-        let started = Instant::now();
-        let ended = line(
-            &place,
-            &format!("head -c {bytes} /dev/zero | $fullbore buffer -q -m 8M -L {rate} | wc -c"),
-        );
-        let took = started.elapsed().as_secs_f64();
-        assert_output(&ended, &format!("{bytes}\n"));
-        // The last piece, of a hundredth of a second, goes out at its beginning; starting the shell and the end of a
-        // busy machine's turn come on top. The accuracy itself is a test of the pacer.
-        assert!((seconds - 0.02..seconds + 0.3).contains(&took), "{rate}: {took} s");
+    for (rate, bytes) in [("20M", 40_u64 << 20), ("300K", 614_400), ("500M", 1000 << 20)] {
+        in_three_tries(|| {
+            let started = Instant::now();
+            let ended = line(
+                &place,
+                &format!("head -c {bytes} /dev/zero | $fullbore buffer -q -m 8M -L {rate} | wc -c"),
+            );
+            let took = started.elapsed().as_secs_f64();
+            assert_output(&ended, &format!("{bytes}\n"));
+            // The last piece, of a hundredth of a second, goes out at its beginning. Nothing excuses being faster.
+            assert!(took >= 1.98, "{rate}: {took} s");
+            // Starting the shell and the end of a busy machine's turn come on top. The accuracy itself is a test of
+            // the pacer.
+            if took < 2.3 { Ok(()) } else { Err(format!("{rate}: {took} s")) }
+        });
     }
 }
 
 #[test]
 fn a_rate_limit_is_smooth() {
     let _alone = Pass::alone();
-    let place = Sandbox::new();
-    let mut held = Held::start(&place, &["-m", "8M", "-L", "1M"]);
-    held.write(&numbers(1 << 20));
+    in_three_tries(|| {
+        let place = Sandbox::new();
+        let mut held = Held::start(&place, &["-m", "8M", "-L", "1M"]);
+        held.write(&numbers(1 << 20));
+        let arrivals = arrivals(&mut held, 800_000);
+        held.input = None;
+        held.read_to_end();
+        assert_eq!(held.end(), "exit 0");
+        for tenth in 1..6_u32 {
+            let (from, to) =
+                (Duration::from_millis(100) * tenth, Duration::from_millis(100) * (tenth + 1));
+            let inside = arrivals.iter().filter(|(time, _)| (from..to).contains(time));
+            let bytes: usize = inside.map(|(_, count)| count).sum();
+            if !(70_000..150_000).contains(&bytes) {
+                return Err(format!("{bytes} bytes in tenth {tenth}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// How much came when, up to so many bytes.
+fn arrivals(held: &mut Held, bytes: usize) -> Vec<(Duration, usize)> {
     let started = Instant::now();
     let mut arrivals = Vec::new();
     let mut room = [0; 1 << 16];
-    while arrivals.iter().map(|(_, count)| count).sum::<usize>() < 800_000 {
+    while arrivals.iter().map(|(_, count)| count).sum::<usize>() < bytes {
         let count = held.output.as_mut().unwrap().read(&mut room).unwrap();
         arrivals.push((started.elapsed(), count));
     }
-    for tenth in 1..6_u32 {
-        let (from, to) =
-            (Duration::from_millis(100) * tenth, Duration::from_millis(100) * (tenth + 1));
-        let inside = arrivals.iter().filter(|(time, _)| (from..to).contains(time));
-        let bytes: usize = inside.map(|(_, count)| count).sum();
-        assert!((70_000..150_000).contains(&bytes), "{bytes} bytes in tenth {tenth}");
-    }
-    held.input = None;
-    held.read_to_end();
-    assert_eq!(held.end(), "exit 0");
+    arrivals
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod blocks;
 mod cursor;
+mod exchange;
 mod options;
 mod probe;
 mod ring;
@@ -216,71 +217,6 @@ impl<F: AsFd> PipeWriter<F> {
             bytes = &bytes[count..];
         }
         Ok(())
-    }
-
-    /// Writes the first `count` bytes of a block, and gives one of the same size to be filled next: without a copy
-    /// where pages are lent.
-    ///
-    /// # Errors
-    /// As [`flush`](Self::flush).
-    pub fn exchange(&mut self, mut block: Block, count: usize) -> Result<Block, OutputError> {
-        if self.may_rise_now() || !self.cursor.pending().is_empty() {
-            self.flush_all()?;
-        }
-        self.spare_ring();
-        let strategy = self.strategy();
-        let mut sent = 0;
-        if count >= SMALL_BYTES && matches!(self.memory, Memory::Lent(_)) {
-            sent = self.lend(&mut block, count)?;
-        }
-        if sent == 0 {
-            self.put(&block.bytes()[..count])?;
-            return Ok(block);
-        }
-        // The rest, if lending was refused in the middle.
-        self.put(&block.bytes()[sent..count])?;
-        let most_bytes = usize::try_from(self.options.ring.0).unwrap_or(usize::MAX);
-        Ok(self.blocks.next(block, count, most_bytes, strategy))
-    }
-
-    /// Gives the memory of the ring back when blocks take its place; small ones still go through it, into new memory.
-    fn spare_ring(&mut self) {
-        if self.has_blocks {
-            return;
-        }
-        if let Memory::Lent(ring) = &mut self.memory
-            && self.cursor.pending().is_empty()
-            && ring.replace(FIRST_RING_BYTES).is_ok()
-        {
-            self.cursor = Cursor::new(ring.len());
-            self.has_blocks = true;
-        }
-    }
-
-    /// Lends the front of a block; returns how much of it went, which is all unless that is refused.
-    fn lend(&mut self, block: &mut Block, count: usize) -> Result<usize, OutputError> {
-        let front = block.front(count);
-        let Some(pages) = block.pages() else { return Ok(0) };
-        let mut sent = 0;
-        while sent < count {
-            // SAFETY: the block goes to `blocks`, which gives these bytes out again only after all pages were shared,
-            // or unmaps them; or it is dropped.
-            match unsafe { pages.lend(self.out.as_fd(), front.start + sent..front.end) } {
-                Ok(gone) => {
-                    sent += gone;
-                    self.written += gone as u64;
-                }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
-                    wait_until(&self.out, PollFlags::OUT).map_err(|e| self.error(e))?;
-                }
-                Err(errno) => {
-                    self.fall_back(errno)?;
-                    break;
-                }
-            }
-        }
-        Ok(sent)
     }
 
     /// Whether the next full block ends the time of write(2).

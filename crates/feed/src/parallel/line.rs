@@ -89,7 +89,7 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
             next: 0,
             waiting: BTreeMap::new(),
             free: Vec::new(),
-            not_yet: 1,
+            not_yet: 0,
             end: None,
         };
         let front = Mutex::new(Front { source, next: 0 });
@@ -174,6 +174,11 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
                 back.is_writer_away |= is_first && P::MAY_WAIT_FOR_INPUT;
                 drop(back);
                 return Some(memory.unwrap_or_else(|| Memory::new(self.stage.output_bytes())));
+            }
+            if is_first || back.sink.is_none() {
+                // Whoever makes or writes the next piece tells.
+                back = self.turn.wait(back).unwrap_or_else(PoisonError::into_inner);
+                continue;
             }
             let waited = self.turn.wait_timeout(back, PATIENCE);
             let (returned, timeout) = waited.unwrap_or_else(PoisonError::into_inner);

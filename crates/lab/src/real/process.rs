@@ -189,7 +189,8 @@ pub fn versions(names: impl IntoIterator<Item = String>) -> BTreeMap<String, Str
 }
 
 fn version(name: &str) -> Option<String> {
-    ["--version", "version", "-V"].iter().find_map(|argument| said_version(name, argument))
+    // Nothing that a program could take for the name of a file.
+    ["--version", "-V"].iter().find_map(|argument| said_version(name, argument))
 }
 
 /// The first line with something like a version in it, of what a program says about itself.

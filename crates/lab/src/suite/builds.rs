@@ -5,14 +5,14 @@ use super::{Case, Engine, Run, Suite};
 /// What stands in a line for the program that measures …
 const THIS: &str = "{fullbore}";
 /// … and for the other one.
-const OTHER: &str = "{before}";
+const OTHER: &str = "{fullbore_before}";
 
 /// Ends the name of an engine that runs the other build; no name in a suite file has a dot.
 pub const BEFORE: &str = ".before";
 
 impl Suite {
-    /// Keeps the engines that run fullbore as a program, each with the same one of another build, `{before}`, in front of
-    /// it; cases without such an engine go.
+    /// Keeps the engines that run fullbore as a program, each with the same one of another build, `{fullbore_before}`,
+    /// in front of it; cases without such an engine go.
     pub fn pair_builds(&mut self) {
         for case in &mut self.cases {
             case.engines = std::mem::take(&mut case.engines).into_iter().flat_map(pair).collect();

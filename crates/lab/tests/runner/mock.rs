@@ -164,7 +164,7 @@ pub(crate) fn run_builds(text: &str, effort: Effort, mock: &mut Mock) -> LabRun 
 }
 
 fn run_suite(suite: Suite, effort: Effort, mock: &mut Mock) -> (LabRun, Memory) {
-    let builds = [("fullbore", "NEW"), ("before", "OLD")];
+    let builds = [("fullbore", "NEW"), ("fullbore_before", "OLD")];
     let builds = builds.map(|(name, build)| (name.to_owned(), Parameter::Text(build.to_owned())));
     let plan = Plan {
         suites: vec![suite],

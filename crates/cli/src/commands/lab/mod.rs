@@ -155,7 +155,7 @@ fn places(program: &Path, before: Option<&Path>, folder: &Path) -> Parameters {
         [("fullbore", text(program)), ("dir", text(folder)), ("cpus", Parameter::Number(cpus))];
     // Everything is started in the scratch folder.
     let before = before.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-    let before = before.map(|path| ("before", text(&path)));
+    let before = before.map(|path| ("fullbore_before", text(&path)));
     Parameters(
         places.into_iter().chain(before).map(|(name, place)| (name.to_owned(), place)).collect(),
     )
