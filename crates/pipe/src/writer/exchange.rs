@@ -13,7 +13,7 @@ impl<F: AsFd> PipeWriter<F> {
     /// where pages are lent.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush).
+    /// As [`flush`](std::io::Write::flush).
     ///
     /// # Panics
     /// When the block has fewer bytes.
