@@ -12,7 +12,7 @@ use std::arch::x86_64::*;
 
 use super::letters::Letters;
 use super::written::Progress;
-use crate::kernel::{load64, store64};
+use crate::kernel::{load64, prefetch, store64};
 
 /// A window, and the byte after it that says whether its last sign is over.
 const WINDOW: usize = 64 + 1;
@@ -24,6 +24,9 @@ pub(super) fn kernel() -> fn(&[u8], &mut [u8], &Letters) -> Progress {
         unsafe { decode(input, output, letters) }
     }
 }
+
+/// How far ahead input is asked for.
+const PREFETCH: usize = 4096;
 
 const DASH: u8 = 1;
 const GAP: u8 = 2;
@@ -73,6 +76,7 @@ fn decode(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
     let mut before = Before { dashes: 0, gaps: u64::MAX, is_over: true };
     let mut progress = Progress { read: 0, written: 0 };
     while let Some(window) = input[progress.read..].first_chunk::<WINDOW>() {
+        prefetch(window, PREFETCH);
         let output = &mut output[progress.written..];
         let Some(written) = window_letters(window, &mut before, output, letters) else { break };
         progress.written += written;

@@ -16,9 +16,9 @@ use std::arch::x86_64::*;
 use super::OnError;
 use super::encode_portable;
 use super::pages::{Codes, LEFT_OUT, MARKS, NOT_UNDERSTOOD};
-use super::stage_avx512::{LANES, STAGED, Signs, Stage, WINDOW, byte, look_up};
+use super::stage_avx512::{PREFETCH, STAGED, Signs, Stage, WINDOW, byte, look_up};
 use super::written::Progress;
-use crate::kernel::load64;
+use crate::kernel::{load64, prefetch};
 
 /// The kernel, for a CPU that has been found to have the tier.
 pub(super) fn kernel() -> fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress {
@@ -39,8 +39,12 @@ pub(super) fn kernel() -> fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress {
 struct Carry {
     /// Lanes that continue a character of the last window.
     continued: u64,
-    /// The lanes of the last window that ask for a second sign.
-    marks: __m512i,
+    /// Whether the last lane of the last window asks for one of the second signs, in the lowest bit.
+    marks: [u64; 2],
+}
+
+impl Carry {
+    const NOTHING: Self = Self { continued: 0, marks: [0; 2] };
 }
 
 #[target_feature(
@@ -49,20 +53,21 @@ struct Carry {
 fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnError) -> Progress {
     let codes = Codes::get();
     let mut stage = Stage::new(*is_gap_owed);
-    let mut carry = Carry { continued: 0, marks: _mm512_setzero_si512() };
+    let mut carry = Carry::NOTHING;
     let mut progress = Progress { read: 0, written: 0 };
     let mut stop = None;
     let ascii = codes.page(0);
     while stop.is_none() && input.len() - progress.read >= WINDOW {
         while stage.count <= STAGED - 64 && stop.is_none() {
             if carry.continued == 0 {
-                carry.marks = _mm512_setzero_si512();
+                carry.marks = [0; 2];
                 progress.read += stage.put_plain(&input[progress.read..], ascii, on_error);
             }
             let Some(window) = input[progress.read..].first_chunk::<WINDOW>() else { break };
             if stage.count > STAGED - 64 {
                 break;
             }
+            prefetch(window, PREFETCH);
             let bytes = load64(window, 0);
             let signs = look_up(ascii, bytes);
             let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep);
@@ -82,7 +87,7 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
             {
                 stop = None;
                 progress.read += length;
-                carry = Carry { continued: 0, marks: _mm512_setzero_si512() };
+                carry = Carry::NOTHING;
             }
         }
         progress.written += stage.spell(&mut output[progress.written..]);
@@ -157,25 +162,28 @@ fn mixed(
         keep: _mm512_maskz_mov_epi8(is_ascii, ascii.keep),
         first: _mm512_maskz_mov_epi8(is_ascii, ascii.first),
     };
-    let marks = by_page(window, &shape, codes, &mut signs);
-    let is_left_out = _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT))
-        | _mm512_mask_cmpge_epu8_mask(shape.three, b0, byte(0xEA))
-            & _mm512_cmple_epu8_mask(b0, byte(0xED));
-    let unknown =
-        _mm512_testn_epi8_mask(signs.keep, signs.keep) & (is_ascii | shape.leads) & !is_left_out;
-    let mut stops = shape.malformed | is_left_out;
+    by_page(window, &shape, codes, &mut signs);
+    let is_left_out = _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT));
+    let is_hangul = _mm512_mask_cmpge_epu8_mask(shape.three, b0, byte(0xEA))
+        & _mm512_cmple_epu8_mask(b0, byte(0xED));
+    let is_left_out_or_hangul = is_left_out | is_hangul;
+    let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep)
+        & (is_ascii | shape.leads)
+        & !is_left_out_or_hangul;
+    let mut stops = shape.malformed | is_left_out_or_hangul;
+    // The second signs go one lane on: the last lane's to the next window.
+    let asked = MARKS.map(|(bit, _)| _mm512_test_epi8_mask(signs.first, byte(bit)) & !is_left_out);
+    signs.first = _mm512_and_si512(signs.first, byte(!(MARKS[0].0 | MARKS[1].0)));
     match on_error {
         OnError::Fail => stops |= unknown,
         OnError::Replace => signs.set(unknown, NOT_UNDERSTOOD),
         OnError::Skip => {}
     }
-    // The second signs go one lane on: the last lane's to the next window.
-    let next = _mm512_add_epi8(load64(&LANES, 0), byte(63));
-    let seconds = _mm512_permutex2var_epi8(carry.marks, next, marks);
-    carry.marks = marks;
-    if _mm512_test_epi8_mask(seconds, seconds) != 0 {
-        signs.set(_mm512_cmpeq_epi8_mask(seconds, byte(1)), MARKS[1]);
-        signs.set(_mm512_cmpeq_epi8_mask(seconds, byte(2)), MARKS[2]);
+    let seconds = [asked[0] << 1 | carry.marks[0], asked[1] << 1 | carry.marks[1]];
+    carry.marks = asked.map(|asked| asked >> 63);
+    if seconds[0] | seconds[1] != 0 {
+        signs.set(seconds[0], MARKS[0].1);
+        signs.set(seconds[1], MARKS[1].1);
     }
     let stop = (stops != 0).then(|| stops.trailing_zeros() as usize);
     let before = stop.map_or(u64::MAX, |lane| (1 << lane) - 1);
@@ -183,12 +191,12 @@ fn mixed(
     stop
 }
 
-/// Looks up every character that is not ASCII, a page at a time; returns the second signs.
+/// Looks up every character that is not ASCII: punctuation and kana at once, others a page at a time.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
 )]
-fn by_page(window: &[u8; WINDOW], shape: &Shape, codes: &Codes, signs: &mut Signs) -> __m512i {
+fn by_page(window: &[u8; WINDOW], shape: &Shape, codes: &Codes, signs: &mut Signs) {
     let b0 = load64(window, 0);
     let b1 = load64(window, 1);
     let last = _mm512_mask_mov_epi8(b1, shape.three, load64(window, 2));
@@ -202,7 +210,15 @@ fn by_page(window: &[u8; WINDOW], shape: &Shape, codes: &Codes, signs: &mut Sign
     let is_ideograph = _mm512_mask_cmpge_epu8_mask(shape.three, b0, byte(0xE4))
         & _mm512_cmple_epu8_mask(b0, byte(0xE9));
     let mut left = shape.leads & !shape.four & !is_ideograph & !shape.malformed;
-    let mut marks = _mm512_setzero_si512();
+    // U+3000 to U+30FF: E3, then 80 to 83.
+    let kana = _mm512_mask_cmpeq_epi8_mask(left & shape.three, b0, byte(0xE3))
+        & _mm512_cmple_epu8_mask(b1, byte(0x83));
+    if kana != 0 {
+        let upper = _mm512_mask_cmpge_epu8_mask(kana, b1, byte(0x82));
+        signs.add(codes.page(0x3000), low, kana & !upper);
+        signs.add(codes.page(0x3080), low, upper);
+        left &= !kana;
+    }
     while left != 0 {
         let lane = left.trailing_zeros() as usize & 63;
         let (lead, second) = (window[lane], window[lane + 1]);
@@ -219,16 +235,6 @@ fn by_page(window: &[u8; WINDOW], shape: &Shape, codes: &Codes, signs: &mut Sign
             )
         };
         left &= !same;
-        let page = codes.page(page);
-        let found = look_up(page, low);
-        signs.dash = _mm512_mask_mov_epi8(signs.dash, same, found.dash);
-        signs.keep = _mm512_mask_mov_epi8(signs.keep, same, found.keep);
-        signs.first = _mm512_mask_mov_epi8(signs.first, same, found.first);
-        if page.has_marks {
-            let (a, b) = (load64(&page.mark, 0), load64(&page.mark, 64));
-            let found = _mm512_permutex2var_epi8(a, low, b);
-            marks = _mm512_mask_mov_epi8(marks, same, found);
-        }
+        signs.add(codes.page(page), low, same);
     }
-    marks
 }

@@ -20,16 +20,13 @@ pub(super) struct Page {
     pub(super) dash: [u8; 128],
     /// Bits of the slot that are written, the gap among them; of a control character only bit 1. 0: no code.
     pub(super) keep: [u8; 128],
-    /// The byte after the gap, unless it is a dash: `.`, `/` or the control character; or [`LEFT_OUT`].
+    /// The byte after the gap, unless it is a dash: `.`, `/` or the control character, with one of [`MARKS`]; or
+    /// [`LEFT_OUT`].
     pub(super) first: [u8; 128],
-    /// The second sign of a voiced kana: an index into [`MARKS`]; 0: none.
-    pub(super) mark: [u8; 128],
-    /// Any of `mark` is set.
-    pub(super) has_marks: bool,
 }
 
-/// Second signs of voiced kana.
-pub(super) const MARKS: [&str; 3] = ["", "..", "..--."];
+/// Second signs of voiced kana, and the bits of [`Page::first`] that ask for them.
+pub(super) const MARKS: [(u8, &str); 2] = [(0x80, ".."), (0x40, "..--.")];
 
 /// A pair of ASCII characters, ready to be written.
 pub(super) struct Pairs {
@@ -171,14 +168,7 @@ pub(super) fn bits(sign: &[u8]) -> (u8, u8) {
 
 impl Page {
     fn empty() -> Self {
-        Self {
-            text: [[0; 16]; 128],
-            dash: [0; 128],
-            keep: [0; 128],
-            first: [0; 128],
-            mark: [0; 128],
-            has_marks: false,
-        }
+        Self { text: [[0; 16]; 128], dash: [0; 128], keep: [0; 128], first: [0; 128] }
     }
 
     fn set(&mut self, index: usize, signs: &str) {
@@ -191,16 +181,17 @@ impl Page {
             text[15] = length.to_le_bytes()[0];
         }
         let (sign, rest) = signs.split_once(' ').unwrap_or((signs, ""));
-        let mark = MARKS.iter().position(|mark| *mark == rest);
-        (self.dash[index], self.keep[index]) = bits(sign.as_bytes());
-        self.first[index] = if sign == "/" { b'/' } else { b'.' };
-        match mark {
+        let mark = match rest {
+            "" => Some(0),
+            rest => MARKS.iter().find(|(_, sign)| *sign == rest).map(|(bit, _)| *bit),
+        };
+        (self.dash[index], self.keep[index], self.first[index]) = match mark {
             Some(mark) => {
-                self.mark[index] = mark.to_le_bytes()[0];
-                self.has_marks |= mark != 0;
+                let (dash, keep) = bits(sign.as_bytes());
+                (dash, keep, mark | if sign == "/" { b'/' } else { b'.' })
             }
-            None => (self.dash[index], self.keep[index], self.first[index]) = (0, 0, LEFT_OUT),
-        }
+            None => (0, 0, LEFT_OUT),
+        };
     }
 
     fn set_control(&mut self, control: u8) {

@@ -22,7 +22,7 @@ const SPREAD: [u8; 64] = {
 /// Signs between the two phases.
 pub(super) const STAGED: usize = 1024;
 /// How far ahead input is asked for.
-const PREFETCH: usize = 8192;
+pub(super) const PREFETCH: usize = 8192;
 /// A window, and the bytes after it that a character in it may reach.
 pub(super) const WINDOW: usize = 64 + 3;
 
@@ -84,6 +84,18 @@ pub(super) fn look_up(page: &Page, low: __m512i) -> Signs {
 }
 
 impl Signs {
+    /// Puts the signs of the characters of `page` whose low seven bits are in `low` into `lanes`.
+    #[inline]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    pub(super) fn add(&mut self, page: &Page, low: __m512i, lanes: u64) {
+        let found = look_up(page, low);
+        self.dash = _mm512_mask_mov_epi8(self.dash, lanes, found.dash);
+        self.keep = _mm512_mask_mov_epi8(self.keep, lanes, found.keep);
+        self.first = _mm512_mask_mov_epi8(self.first, lanes, found.first);
+    }
+
     /// Puts `sign` into `lanes`.
     #[inline]
     #[target_feature(
@@ -195,19 +207,18 @@ impl Stage {
         self.count += count as usize;
     }
 
-    /// Stages the second sign that the last lane asks for.
+    /// Stages the second sign that the last lane asked for.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
     )]
-    pub(super) fn put_second(&mut self, marks: __m512i) {
-        let mut lanes = [0; 64];
-        store64(&mut lanes, 0, marks);
-        let mark = usize::from(lanes[63]);
-        if mark != 0 {
-            let zero = _mm512_setzero_si512();
-            let mut signs = Signs { dash: zero, keep: zero, first: zero };
-            signs.set(1, MARKS[mark]);
-            self.put(signs, 1);
+    pub(super) fn put_second(&mut self, asked: [u64; 2]) {
+        let zero = _mm512_setzero_si512();
+        for (asked, (_, sign)) in asked.into_iter().zip(MARKS) {
+            if asked != 0 {
+                let mut signs = Signs { dash: zero, keep: zero, first: zero };
+                signs.set(1, sign);
+                self.put(signs, 1);
+            }
         }
     }
 

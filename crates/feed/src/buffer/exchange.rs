@@ -34,6 +34,8 @@ pub(super) struct Exchange {
     /// Copy of the queue's count, to be read without the lock.
     queued_bytes: AtomicU64,
     is_stopped: AtomicBool,
+    /// The reader has something that is neither in the queue nor handed on.
+    is_in_hand: AtomicBool,
     watermarks: Watermarks,
     pipes: Reservoir,
 }
@@ -43,6 +45,8 @@ struct State {
     queue: Queue,
     /// No more comes: the end of the input, a failure, or an order to stop.
     is_over: bool,
+    /// The writer has left: nothing that comes now is handed on.
+    is_left: bool,
     failure: Option<Error>,
     asleep: Asleep,
     /// Between reaching the start and the stop watermark.
@@ -77,6 +81,7 @@ impl Exchange {
         let state = State {
             queue: Queue::new(limit_bytes),
             is_over: false,
+            is_left: false,
             failure: None,
             asleep: Asleep::default(),
             is_released: false,
@@ -88,6 +93,7 @@ impl Exchange {
             room: Condvar::new(),
             queued_bytes: AtomicU64::new(0),
             is_stopped: AtomicBool::new(false),
+            is_in_hand: AtomicBool::new(false),
             watermarks,
             pipes,
         }
@@ -104,13 +110,13 @@ impl Exchange {
 
     /// Whether the reader was told to stop.
     pub(super) fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
+        self.is_stopped.load(Ordering::SeqCst)
     }
 
-    /// Tells the reader to stop: what is queued is handed on, nothing is added.
+    /// Tells the reader to stop: what it has taken is handed on, and no more is taken.
     pub(super) fn stop(&self) {
         let mut state = self.lock();
-        self.is_stopped.store(true, Ordering::Relaxed);
+        self.is_stopped.store(true, Ordering::SeqCst);
         state.is_over = true;
         self.data.notify_all();
         self.room.notify_all();
@@ -132,6 +138,20 @@ impl Exchange {
     }
 
     // ── the reader's side ──
+
+    /// The reader has taken something: the writer does not leave before it is in the queue or handed on.
+    pub(super) fn take_in_hand(&self) {
+        self.is_in_hand.store(true, Ordering::SeqCst);
+    }
+
+    /// The reader has nothing in its hands.
+    pub(super) fn empty_hands(&self) {
+        if self.is_in_hand.swap(false, Ordering::SeqCst) && self.is_stopped() {
+            // The writer looks at both under the lock: it sees this, or waits already.
+            let _state = self.lock();
+            self.data.notify_all();
+        }
+    }
 
     /// Asks for room without waiting.
     pub(super) fn ask_for_room(&self, cost_bytes: u64) -> Room {
@@ -162,10 +182,10 @@ impl Exchange {
         }
     }
 
-    /// Puts something into the queue, unless nothing more is wanted.
+    /// Puts something into the queue, unless the writer has left.
     pub(super) fn put(&self, add: impl FnOnce(&mut Queue)) {
         let mut state = self.lock();
-        if self.is_stopped() {
+        if state.is_left {
             return;
         }
         add(&mut state.queue);
@@ -209,7 +229,9 @@ impl Exchange {
                 state.is_released = true;
                 return state.queue.next(spill_bytes);
             }
-            if state.is_over && state.queue.queued_bytes() == 0 {
+            let is_empty = state.queue.queued_bytes() == 0;
+            if state.is_over && is_empty && !self.is_in_hand.load(Ordering::SeqCst) {
+                state.is_left = true;
                 return None;
             }
             state.asleep.writer = true;

@@ -169,7 +169,7 @@ impl Buffer {
         });
         Look {
             elapsed: shared.clock.elapsed(),
-            read: Bytes(shared.read_bytes.load(Ordering::Relaxed)),
+            read: Bytes(shared.read_bytes.load(Ordering::Acquire)),
             written: Bytes(shared.written_bytes.load(Ordering::Relaxed)),
             queued,
             memory,
@@ -179,9 +179,11 @@ impl Buffer {
         }
     }
 
-    /// Takes no more from the input; what is queued is still handed on, then [`Event::Ended`] comes.
+    /// Takes no more from the input; all that [`look`](Self::look) has shown as read is still handed on, then
+    /// [`Event::Ended`] comes.
     ///
-    /// What the reader was taking at this moment may be dropped.
+    /// A read that waits for input is not interrupted. What it takes after this is handed on, too, unless the end comes
+    /// first.
     pub fn stop_reading(&self) {
         self.shared.exchange.stop();
     }
@@ -234,7 +236,7 @@ impl Shared {
     }
 
     fn count_read(&self, bytes: usize) {
-        self.read_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.read_bytes.fetch_add(bytes as u64, Ordering::Release);
     }
 
     fn count_written(&self, bytes: usize) {

@@ -64,11 +64,14 @@ impl Reader {
             if self.shared.exchange.is_stopped() {
                 break None;
             }
-            match self.round() {
+            let done = self.round();
+            self.shared.exchange.empty_hands();
+            match done {
                 Ok(Step::More) => {}
                 Ok(Step::End) => break None,
                 Err(error @ Error::Writing(_)) => {
                     self.shared.end(Err(error));
+                    self.shared.exchange.close(None);
                     return;
                 }
                 Err(error) => break Some(error),
@@ -185,6 +188,7 @@ impl Reader {
             Spliced::End => return Ok(Step::End),
             Spliced::WouldBlock | Spliced::Never => return Ok(Step::More),
         };
+        shared.exchange.take_in_hand();
         shared.count_read(bytes);
         let mut left = bytes;
         let is_drained = shared.exchange.is_drained();
@@ -227,6 +231,7 @@ impl Reader {
         if count == 0 {
             return Ok(Step::End);
         }
+        shared.exchange.take_in_hand();
         shared.count_read(count);
         if let Some(hasher) = &mut self.hasher {
             hasher.update(&block.bytes);
@@ -265,7 +270,9 @@ impl Reader {
         if exchange.ask_for_room(cost_bytes) == Room::Full {
             self.spill();
         }
-        if !self.block.bytes.is_empty() && self.wait_for_room(cost_bytes) == Room::Granted {
+        if !self.block.bytes.is_empty() {
+            // Stopped: it was taken, so it goes.
+            self.wait_for_room(cost_bytes);
             let block = std::mem::take(&mut self.block);
             self.shared.exchange.put(|queue| queue.add_block(block));
         }

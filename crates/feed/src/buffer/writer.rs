@@ -35,6 +35,8 @@ impl Writer {
             (Ok(()), Some(failure)) => Err(failure),
             (result, _) => result,
         });
+        // After a failure, the reader need not go on.
+        shared.exchange.stop();
     }
 
     fn hand_on_all(&mut self) -> Result<(), Error> {
