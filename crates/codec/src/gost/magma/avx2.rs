@@ -7,6 +7,7 @@
 
 use std::arch::x86_64::*;
 
+use super::super::block::{Counter, Turn};
 use super::naive::{Block, RoundKeys};
 use super::standard::{PI, ROUNDS};
 use crate::Tier;
@@ -49,6 +50,11 @@ impl Kernel {
         // SAFETY: `available` made sure of the tier.
         unsafe { run(keys, blocks) }
     }
+
+    pub(super) fn gamma(&self, keys: &RoundKeys, counter: &mut Counter, gamma: &mut [Block]) {
+        // SAFETY: `available` made sure of the tier.
+        unsafe { fill_gamma(keys, counter, gamma) }
+    }
 }
 
 #[inline]
@@ -80,23 +86,24 @@ fn broadcast(bytes: u32) -> __m256i {
     _mm256_set1_epi32(bytes.cast_signed())
 }
 
+/// The top bit of each byte. All state is kept with it changed, because AVX2 compares bytes as signed.
+const OFFSET: u32 = 0x8080_8080;
+
 /// A byte of a round key in the forms that the addition takes, four times each: ready to be broadcast.
 #[derive(Clone, Copy)]
 struct KeyByte {
-    plain: u32,
-    /// One more.
-    carried: u32,
-    /// With the top bit changed: where bytes are compared as signed.
-    signed: u32,
+    /// To be added to a byte with [`OFFSET`], which gives the sum without.
+    added: u32,
+    /// The greatest byte to which it can be added without a carry, with [`OFFSET`].
+    greatest: u32,
 }
 
 type RoundKey = [KeyByte; 4];
 
 fn round_key(key: u32) -> RoundKey {
     key.to_le_bytes().map(|byte| {
-        let [plain, carried, signed] =
-            [byte, byte.wrapping_add(1), byte ^ 0x80].map(|byte| u32::from_ne_bytes([byte; 4]));
-        KeyByte { plain, carried, signed }
+        let [plain, greatest] = [byte, !byte].map(|byte| u32::from_ne_bytes([byte; 4]) ^ OFFSET);
+        KeyByte { added: plain, greatest }
     })
 }
 
@@ -116,21 +123,23 @@ fn turned<const TIMES: usize>(mut rows: Planes) -> Planes {
     rows
 }
 
-/// `word` + `key` byte by byte, least significant first.
+/// `word` + `key` byte by byte, least significant first; `word` has [`OFFSET`], the sum has not.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sum(key: &RoundKey, word: [__m256i; 4]) -> [__m256i; 4] {
     let mut sums = word;
-    let mut is_carried = _mm256_setzero_si256();
+    // All bits of a byte set, which is −1, or none.
+    let mut carry = None;
     for ((sum, byte), key) in sums.iter_mut().zip(word).zip(key) {
-        let plain = _mm256_add_epi8(byte, broadcast(key.plain));
-        let carried = _mm256_add_epi8(byte, broadcast(key.carried));
-        *sum = _mm256_blendv_epi8(plain, carried, is_carried);
-        // A sum that is less than what was added to it has turned over; with a carry, also one that is equal.
-        let signed = _mm256_add_epi8(byte, broadcast(key.signed));
-        let without = _mm256_cmpgt_epi8(broadcast(key.signed), signed);
-        let with = _mm256_cmpeq_epi8(_mm256_min_epu8(carried, broadcast(key.plain)), carried);
-        is_carried = _mm256_blendv_epi8(without, with, is_carried);
+        let greatest = broadcast(key.greatest);
+        *sum = _mm256_add_epi8(byte, broadcast(key.added));
+        let mut carries = _mm256_cmpgt_epi8(byte, greatest);
+        if let Some(carry) = carry {
+            *sum = _mm256_sub_epi8(*sum, carry);
+            let passes_on = _mm256_and_si256(_mm256_cmpeq_epi8(byte, greatest), carry);
+            carries = _mm256_or_si256(carries, passes_on);
+        }
+        carry = Some(carries);
     }
     sums
 }
@@ -153,10 +162,22 @@ fn round(key: &RoundKey, into: &mut [__m256i; 4], from: [__m256i; 4]) {
 }
 
 /// The planes of a batch: bytes of the left halves and of the right ones, least significant first.
+#[derive(Clone, Copy)]
 struct Halves {
     left: [__m256i; 4],
     right: [__m256i; 4],
 }
+
+/// The block of a batch that each byte of a plane belongs to: what four turns make of the places.
+const ORDER: [u8; 32] = {
+    let (mut order, mut index) = ([0; 32], 0_u8);
+    while index < 32 {
+        let (lane, column) = (index / 16, index % 16);
+        order[index as usize] = 4 * (column / 2) + 2 * lane + column % 2;
+        index += 1;
+    }
+    order
+};
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -164,7 +185,7 @@ fn load_batch(blocks: &[Block; BATCH]) -> Halves {
     let (rows, _) = blocks.as_flattened().as_chunks::<32>();
     let mut planes = [_mm256_setzero_si256(); 8];
     for (plane, row) in planes.iter_mut().zip(rows) {
-        *plane = load(row);
+        *plane = _mm256_xor_si256(load(row), broadcast(OFFSET));
     }
     let [l3, l2, l1, l0, r3, r2, r1, r0] = turned::<4>(planes);
     Halves { left: [l0, l1, l2, l3], right: [r0, r1, r2, r3] }
@@ -179,19 +200,14 @@ fn store_batch(blocks: &mut [Block; BATCH], halves: &Halves) {
     let rows = turned::<3>([r3, r2, r1, r0, l3, l2, l1, l0]);
     let (places, _) = blocks.as_flattened_mut().as_chunks_mut::<32>();
     for (place, row) in places.iter_mut().zip(rows) {
-        store(place, row);
+        store(place, _mm256_xor_si256(row, broadcast(OFFSET)));
     }
 }
 
 /// Runs `N` batches in step: one alone would wait for its carries.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn run_batches<const N: usize>(keys: &[RoundKey; ROUNDS], batches: &mut [[Block; BATCH]; N]) {
-    let zeros = [_mm256_setzero_si256(); 4];
-    let mut states = [const { None }; N].map(|_: Option<()>| Halves { left: zeros, right: zeros });
-    for (state, batch) in states.iter_mut().zip(&*batches) {
-        *state = load_batch(batch);
-    }
+fn rounds<const N: usize>(keys: &[RoundKey; ROUNDS], mut states: [Halves; N]) -> [Halves; N] {
     let (pairs, _) = keys.as_chunks::<2>();
     for [odd, even] in pairs {
         for state in &mut states {
@@ -201,7 +217,18 @@ fn run_batches<const N: usize>(keys: &[RoundKey; ROUNDS], batches: &mut [[Block;
             round(even, &mut state.right, state.left);
         }
     }
-    for (state, batch) in states.iter().zip(batches) {
+    states
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn run_batches<const N: usize>(keys: &[RoundKey; ROUNDS], batches: &mut [[Block; BATCH]; N]) {
+    let zeros = [_mm256_setzero_si256(); 4];
+    let mut states = [Halves { left: zeros, right: zeros }; N];
+    for (state, batch) in states.iter_mut().zip(&*batches) {
+        *state = load_batch(batch);
+    }
+    for (state, batch) in rounds(keys, states).iter().zip(batches) {
         store_batch(batch, state);
     }
 }
@@ -223,4 +250,44 @@ fn run(keys: &RoundKeys, blocks: &mut [Block]) {
         run_batches(keys, &mut last);
         rest.copy_from_slice(&last[0][..rest.len()]);
     }
+}
+
+/// The planes of the next 32 counters; `None` when more than one byte of them changes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn counters(counter: &mut Counter) -> Option<Halves> {
+    let counting = if counter.turn() == Turn::Left { 4 } else { 0 };
+    let bytes = counter.value().to_le_bytes();
+    if usize::from(bytes[counting]) + BATCH > 256 {
+        return None;
+    }
+    let mut planes = [_mm256_setzero_si256(); 8];
+    for (plane, byte) in planes.iter_mut().zip(bytes) {
+        *plane = broadcast(u32::from_ne_bytes([byte; 4]) ^ OFFSET);
+    }
+    planes[counting] = _mm256_add_epi8(planes[counting], load(&ORDER));
+    counter.advance(BATCH as u64);
+    let [r0, r1, r2, r3, l0, l1, l2, l3] = planes;
+    Some(Halves { left: [l0, l1, l2, l3], right: [r0, r1, r2, r3] })
+}
+
+#[target_feature(enable = "avx2")]
+fn fill_gamma(keys: &RoundKeys, counter: &mut Counter, gamma: &mut [Block]) {
+    let spread = &keys.map(round_key);
+    let (groups, rest) = gamma.as_chunks_mut::<{ 2 * BATCH }>();
+    for group in groups {
+        let mut next = counter.clone();
+        if let (Some(one), Some(other)) = (counters(&mut next), counters(&mut next)) {
+            let (batches, _) = group.as_chunks_mut::<BATCH>();
+            for (state, batch) in rounds(spread, [one, other]).iter().zip(batches) {
+                store_batch(batch, state);
+            }
+            *counter = next;
+        } else {
+            counter.fill(group.as_flattened_mut());
+            run(keys, group);
+        }
+    }
+    counter.fill(rest.as_flattened_mut());
+    run(keys, rest);
 }

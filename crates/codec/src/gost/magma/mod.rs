@@ -97,7 +97,9 @@ impl BlockCipher for Magma {
         match &self.kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.gamma(&self.encryption, counter, blocks_of(gamma)),
-            _ => {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.gamma(&self.encryption, counter, blocks_of(gamma)),
+            Kernel::Portable => {
                 counter.fill(gamma);
                 self.encrypt_blocks(gamma);
             }

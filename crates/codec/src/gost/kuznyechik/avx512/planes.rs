@@ -1,0 +1,216 @@
+//! 64 blocks at once, one byte of each in a register: the rounds.
+
+use std::arch::x86_64::*;
+
+use zeroize::Zeroize;
+
+use super::super::naive::{Block, RoundKeys};
+use super::super::standard::{PI, PI_INVERSE, linear};
+use super::constants::{FACTORS, IMAGES};
+use super::{load_table, look_up, xor3};
+
+pub(super) type Planes = [__m512i; 16];
+
+/// One byte for each plane, four times, to be broadcast.
+pub(super) type Bytes = [u32; 16];
+
+/// The round keys, as the rounds of one direction take them.
+#[derive(Clone)]
+pub(super) struct PlaneKeys {
+    /// What is added without a round: before them all to encrypt, after them to decrypt.
+    pub(super) edge: Bytes,
+    /// For each round, what its sixteen steps add.
+    pub(super) rounds: [Bytes; 9],
+}
+
+impl PlaneKeys {
+    pub(super) fn for_encryption(keys: &RoundKeys) -> Self {
+        let [first, others @ ..] = keys;
+        Self { edge: spread(*first), rounds: others.map(|key| spread(added_after(&key))) }
+    }
+
+    /// The bytes in reverse: L⁻¹ is L on them.
+    pub(super) fn for_decryption(keys: &RoundKeys) -> Self {
+        let mut keys = *keys;
+        keys.iter_mut().for_each(|key| key.reverse());
+        keys.reverse();
+        let [others @ .., last] = keys;
+        let result =
+            Self { edge: spread(last), rounds: others.map(|key| spread(added_before(&key))) };
+        keys.zeroize();
+        result
+    }
+
+    pub(super) fn erase(&mut self) {
+        self.edge.zeroize();
+        self.rounds.zeroize();
+    }
+}
+
+fn spread(bytes: Block) -> Bytes {
+    bytes.map(|byte| u32::from_ne_bytes([byte; 4]))
+}
+
+/// The product with coefficient `place` of ℓ, in constant time.
+fn product(place: usize, byte: u8) -> u8 {
+    linear(IMAGES[place], byte)
+}
+
+/// What the steps of L add so that in the end `key` has been added: step t makes byte 15 − t, of which the later steps
+/// take their shares.
+fn added_after(key: &Block) -> Block {
+    std::array::from_fn(|step| {
+        let shares = (0..step).map(|place| product(place, key[16 - step + place]));
+        shares.fold(key[15 - step], |sum, share| sum ^ share)
+    })
+}
+
+/// What the steps of L add so that it is as if `key` had been added before them: the shares of its bytes that are still
+/// there.
+fn added_before(key: &Block) -> Block {
+    std::array::from_fn(|step| {
+        (step..16).map(|place| product(place, key[place - step])).fold(0, |sum, share| sum ^ share)
+    })
+}
+
+/// What the CPU has for registers of 64 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ports {
+    /// Two ports, one of them for GFNI, the other for permutations; and a look-up in two registers takes three
+    /// micro-operations (Intel: Sapphire Rapids measured, <https://uops.info> for others).
+    Two,
+    /// Four ports, two of them for either, and a look-up in two registers is one micro-operation (AMD Zen 5).
+    Four,
+}
+
+impl Ports {
+    /// Of the CPU this runs on.
+    pub(super) fn here() -> Self {
+        let vendor = __cpuid(0);
+        let is_intel =
+            [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"GenuineIntel";
+        if is_intel { Self::Two } else { Self::Four }
+    }
+}
+
+/// A look-up in 256 bytes by four in 64 each, chosen by the upper two bits: seven micro-operations instead of eight where
+/// there are [`Ports::Two`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn look_up_in_quarters(table: &[__m512i; 4], index: __m512i) -> __m512i {
+    let is_odd = _mm512_test_epi8_mask(index, _mm512_set1_epi8(0x40));
+    let is_high = _mm512_movepi8_mask(index);
+    let low = _mm512_permutexvar_epi8(index, table[0]);
+    let low = _mm512_mask_permutexvar_epi8(low, is_odd, index, table[1]);
+    let high = _mm512_permutexvar_epi8(index, table[2]);
+    let high = _mm512_mask_permutexvar_epi8(high, is_odd, index, table[3]);
+    _mm512_mask_blend_epi8(is_high, low, high)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn broadcast(key: u32) -> __m512i {
+    _mm512_set1_epi32(key.cast_signed())
+}
+
+/// Steps `STEP` and `STEP` + 1 of L. Byte p of the block is in plane p − STEP, modulo 16.
+///
+/// One step at a time, each waits for the product of the byte before: L took 40 % longer where there are
+/// [`Ports::Four`]. Here two steps wait for one product, since the second takes the two newest bytes with factors of
+/// their own.
+#[inline]
+#[target_feature(enable = "avx512f,gfni")]
+fn shift_twice<const STEP: usize>(planes: &mut Planes, factors: &[__m512i; 9], key: &Bytes) {
+    let plane = |byte: usize| planes[(byte + 16 - STEP) % 16];
+    let times = |factor: usize, value| _mm512_gf2p8affine_epi64_epi8::<0>(value, factors[factor]);
+    let pair =
+        |factor: usize, a: usize, b: usize| times(factor, _mm512_xor_si512(plane(a), plane(b)));
+    let ones = |bytes: [usize; 3]| xor3(plane(bytes[0]), plane(bytes[1]), plane(bytes[2]));
+    // All but the two newest bytes, for either step.
+    let middle = xor3(pair(2, 2, 12), pair(3, 3, 11), pair(4, 4, 10));
+    let outer = xor3(times(0, plane(14)), times(1, plane(13)), times(6, plane(7)));
+    let rest = xor3(pair(5, 5, 9), ones([6, 8, 15]), broadcast(key[STEP]));
+    let first = xor3(rest, middle, outer);
+    let middle = xor3(pair(3, 2, 10), pair(4, 3, 9), pair(5, 4, 8));
+    let outer = xor3(times(0, plane(13)), times(1, plane(12)), times(2, plane(11)));
+    let inner = xor3(times(6, plane(6)), ones([5, 7, 14]), times(0, first));
+    let second = _mm512_xor_si512(xor3(middle, outer, inner), broadcast(key[STEP + 1]));
+    let (newest, before) = (plane(0), plane(1));
+    planes[(15 + 16 - STEP) % 16] = xor3(first, times(0, newest), times(1, before));
+    planes[(14 + 16 - STEP) % 16] = xor3(second, times(7, newest), times(8, before));
+}
+
+/// Step `STEP` of L: as few micro-operations as it can be, which is what counts where there are [`Ports::Two`].
+#[inline]
+#[target_feature(enable = "avx512f,gfni")]
+fn shift<const STEP: usize>(planes: &mut Planes, factors: &[__m512i; 9], key: &Bytes) {
+    let plane = |byte: usize| planes[(byte + 16 - STEP) % 16];
+    let times = |factor: usize, value| _mm512_gf2p8affine_epi64_epi8::<0>(value, factors[factor]);
+    let pair =
+        |factor: usize, a: usize, b: usize| times(factor, _mm512_xor_si512(plane(a), plane(b)));
+    let ones = xor3(plane(6), plane(8), plane(15));
+    let inner = xor3(ones, broadcast(key[STEP]), times(6, plane(7)));
+    let old = xor3(inner, pair(5, 5, 9), pair(4, 4, 10));
+    let newer = xor3(old, pair(3, 3, 11), pair(2, 2, 12));
+    // The newest byte comes last: all else need not wait for it.
+    planes[(15 + 16 - STEP) % 16] = xor3(newer, pair(1, 1, 13), pair(0, 0, 14));
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_factors() -> [__m512i; 9] {
+    let mut factors = [_mm512_setzero_si512(); 9];
+    for (factor, matrix) in factors.iter_mut().zip(FACTORS) {
+        *factor = _mm512_set1_epi64(matrix);
+    }
+    factors
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn add(planes: &mut Planes, key: &Bytes) {
+    for (plane, byte) in planes.iter_mut().zip(key) {
+        *plane = _mm512_xor_si512(*plane, broadcast(*byte));
+    }
+}
+
+/// Rounds of encryption, or of decryption with the bytes in reverse; without what is added at the edge.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+pub(super) fn rounds<const DECRYPT: bool, const FOUR: bool>(
+    keys: &[Bytes],
+    mut planes: Planes,
+) -> Planes {
+    let table = load_table(if DECRYPT { &PI_INVERSE } else { &PI });
+    let factors = load_factors();
+    // One function, so that the planes stay in registers.
+    macro_rules! substitute {
+        () => {
+            for plane in &mut planes {
+                *plane = if FOUR {
+                    look_up(&table, *plane)
+                } else {
+                    look_up_in_quarters(&table, *plane)
+                };
+            }
+        };
+    }
+    macro_rules! steps {
+        ($key:ident, $step:ident: $($number:literal)*) => {
+            $($step::<$number>(&mut planes, &factors, $key);)*
+        };
+    }
+    for key in keys {
+        if !DECRYPT {
+            substitute!();
+        }
+        if FOUR {
+            steps!(key, shift_twice: 0 2 4 6 8 10 12 14);
+        } else {
+            steps!(key, shift: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        }
+        if DECRYPT {
+            substitute!();
+        }
+    }
+    planes
+}
