@@ -130,10 +130,11 @@ fn shape(window: &[u8; WINDOW], carry: &mut Carry) -> Shape {
         | four & !is_continuation(load64(window, 3));
     let mut wrong =
         unfollowed | continuations & !expected | _mm512_mask_cmplt_epu8_mask(leads, b0, byte(0xC2));
-    if three != 0 {
-        let lead = |value| _mm512_mask_cmpeq_epi8_mask(three, b0, byte(value));
-        wrong |= lead(0xE0) & _mm512_cmplt_epu8_mask(b1, byte(0xA0))
-            | lead(0xED) & _mm512_cmpge_epu8_mask(b1, byte(0xA0))
+    let lead = |value| _mm512_mask_cmpeq_epi8_mask(three, b0, byte(value));
+    let (e0, ed) = (lead(0xE0), lead(0xED));
+    if e0 | ed | four != 0 {
+        wrong |= e0 & _mm512_cmplt_epu8_mask(b1, byte(0xA0))
+            | ed & _mm512_cmpge_epu8_mask(b1, byte(0xA0))
             | lead(0xF0) & _mm512_cmplt_epu8_mask(b1, byte(0x90))
             | lead(0xF4) & _mm512_cmpge_epu8_mask(b1, byte(0x90))
             | _mm512_cmpge_epu8_mask(b0, byte(0xF5));
@@ -164,8 +165,9 @@ fn mixed(
     };
     by_page(window, &shape, codes, &mut signs);
     let is_left_out = _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT));
-    let is_hangul = _mm512_mask_cmpge_epu8_mask(shape.three, b0, byte(0xEA))
-        & _mm512_cmple_epu8_mask(b0, byte(0xED));
+    // EA to ED.
+    let is_hangul =
+        _mm512_mask_cmple_epu8_mask(shape.three, _mm512_sub_epi8(b0, byte(0xEA)), byte(3));
     let is_left_out_or_hangul = is_left_out | is_hangul;
     let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep)
         & (is_ascii | shape.leads)
@@ -207,8 +209,8 @@ fn by_page(window: &[u8; WINDOW], shape: &Shape, codes: &Codes, signs: &mut Sign
     let b1_pair = _mm512_or_si512(b1, byte(1));
     let b0_pair = _mm512_or_si512(b0, byte(1));
     // No character from U+4000 to U+9FFF (E4 to E9) has a code.
-    let is_ideograph = _mm512_mask_cmpge_epu8_mask(shape.three, b0, byte(0xE4))
-        & _mm512_cmple_epu8_mask(b0, byte(0xE9));
+    let is_ideograph =
+        _mm512_mask_cmple_epu8_mask(shape.three, _mm512_sub_epi8(b0, byte(0xE4)), byte(5));
     let mut left = shape.leads & !shape.four & !is_ideograph & !shape.malformed;
     // U+3000 to U+30FF: E3, then 80 to 83.
     let kana = _mm512_mask_cmpeq_epi8_mask(left & shape.three, b0, byte(0xE3))
