@@ -15,10 +15,15 @@ pub(super) const MOST_DIGITS: usize = 21;
 /// Everything else in the lines.
 const REST: &[u8; 15] = b"0123456789FizBu";
 
+/// What 64 bytes of output are, in one line of the cache: where lines are crossed, loading takes twice as long.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Lanes([u8; 64]);
+
 /// The pattern of a block: for every byte, which lane of the two vectors it is.
 #[derive(Clone)]
 pub(super) struct Pattern {
-    lanes: Vec<[u8; 64]>,
+    lanes: Vec<Lanes>,
     length: usize,
 }
 
@@ -38,7 +43,7 @@ impl Pattern {
                 }
             }
         }
-        Self { lanes, length: block.text.len() }
+        Self { lanes: lanes.into_iter().map(Lanes).collect(), length: block.text.len() }
     }
 }
 
@@ -82,7 +87,7 @@ fn fill_blocks(
     while *blocks > 0 && !is_longer {
         let Some(room) = output[written..].get_mut(..padded) else { break };
         for (lanes, room) in pattern.lanes.iter().zip(room.chunks_exact_mut(64)) {
-            store64(room, 0, _mm512_permutex2var_epi8(numbers, load64(lanes, 0), rest));
+            store64(room, 0, _mm512_permutex2var_epi8(numbers, load64(&lanes.0, 0), rest));
         }
         written += pattern.length;
         *blocks -= 1;
