@@ -67,6 +67,7 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
             if stage.count > STAGED - 64 {
                 break;
             }
+            // Fewer signs than bytes: the second phase does not ask for all of what follows.
             prefetch(window, PREFETCH);
             let bytes = load64(window, 0);
             let signs = look_up(ascii, bytes);
@@ -90,12 +91,12 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
                 carry = Carry::NOTHING;
             }
         }
-        progress.written += stage.spell(&mut output[progress.written..]);
+        progress.written += stage.spell(&mut output[progress.written..], &input[progress.read..]);
     }
     if stop.is_none() {
         progress.read += carry.continued.count_ones() as usize;
         stage.put_second(carry.marks);
-        progress.written += stage.spell(&mut output[progress.written..]);
+        progress.written += stage.spell(&mut output[progress.written..], &input[progress.read..]);
     }
     *is_gap_owed = stage.after_control == 0;
     progress
