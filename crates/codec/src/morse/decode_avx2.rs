@@ -3,10 +3,11 @@
 
 use std::arch::x86_64::*;
 
+use super::decode_avx512::PREFETCH;
 use super::decode_portable::{Masks, run};
 use super::letters::Letters;
 use super::written::Progress;
-use crate::kernel::load32;
+use crate::kernel::{load32, prefetch};
 
 /// The kernel, for a CPU that has been found to have the tier.
 pub(super) fn kernel() -> fn(&[u8], &mut [u8], &Letters) -> Progress {
@@ -19,6 +20,7 @@ pub(super) fn kernel() -> fn(&[u8], &mut [u8], &Letters) -> Progress {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn decode(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
     run(input, output, letters, |window| {
+        prefetch(window, PREFETCH);
         let [dashes, gaps, unknown] = classes(window, 0);
         let [more_dashes, more_gaps, more_unknown] = classes(window, 32);
         Masks {

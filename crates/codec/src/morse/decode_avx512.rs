@@ -27,7 +27,7 @@ pub(super) fn kernel() -> fn(&[u8], &mut [u8], &Letters) -> Progress {
 
 /// How far ahead input is asked for: what the CPU's own prefetching brings of signs in main memory is a quarter of what this
 /// takes (decode-english, 81 MB, on an Intel Xeon: 1.5 → 6.0 GB/s).
-const PREFETCH: usize = 4096;
+pub(super) const PREFETCH: usize = 4096;
 
 const DASH: u8 = 1;
 const GAP: u8 = 2;
