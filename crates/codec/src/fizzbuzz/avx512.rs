@@ -8,7 +8,7 @@
 use std::arch::x86_64::*;
 
 use super::block::Block;
-use crate::kernel::{load64, store64};
+use crate::kernel::{load64, prefetch_to_write, store64};
 
 /// Digits of a number, without the last two, that fit a third of a vector.
 pub(super) const MOST_DIGITS: usize = 21;
@@ -87,6 +87,7 @@ fn fill_blocks(
     while *blocks > 0 && !is_longer {
         let Some(room) = output[written..].get_mut(..padded) else { break };
         for (lanes, room) in pattern.lanes.iter().zip(room.chunks_exact_mut(64)) {
+            prefetch_to_write(room, 1024);
             store64(room, 0, _mm512_permutex2var_epi8(numbers, load64(&lanes.0, 0), rest));
         }
         written += pattern.length;
