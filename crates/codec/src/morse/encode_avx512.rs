@@ -16,6 +16,7 @@ use std::arch::x86_64::*;
 use super::OnError;
 use super::encode_portable;
 use super::pages::{Codes, LEFT_OUT, MARKS, NOT_UNDERSTOOD};
+use super::plain_avx512;
 use super::stage_avx512::{PREFETCH, STAGED, Signs, Stage, WINDOW, byte, look_up};
 use super::written::Progress;
 use crate::kernel::{load64, prefetch};
@@ -34,6 +35,9 @@ pub(super) fn kernel() -> fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress {
         Progress { read: begun.read + ended.read, written: begun.written + ended.written }
     }
 }
+
+/// So much plain text in a row says that what follows is likely to be plain.
+const MOSTLY_PLAIN_BYTES: usize = 4 * 64;
 
 /// What a window hands to the next one.
 struct Carry {
@@ -58,13 +62,30 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
     let mut stop = None;
     let ascii = codes.page(0);
     while stop.is_none() && input.len() - progress.read >= WINDOW {
-        while stage.count <= STAGED - 64 && stop.is_none() {
-            if carry.continued == 0 {
+        let mut most_staged = STAGED - 64;
+        if carry.continued == 0 && stage.is_by_byte_before(input, progress.read) {
+            let output = &mut output[progress.written..];
+            let plain = match on_error {
+                OnError::Skip => plain_avx512::encode::<true>(input, progress.read, output, ascii),
+                _ => plain_avx512::encode::<false>(input, progress.read, output, ascii),
+            };
+            progress.written += plain.written;
+            progress.read += plain.read;
+            if plain.read > 0 {
+                stage.after_control = u64::from(input[progress.read - 1] < 0x20);
+            }
+            if plain.read >= MOSTLY_PLAIN_BYTES {
+                // One window that is not plain, and on.
+                most_staged = 0;
+            }
+        }
+        while stage.count <= most_staged && stop.is_none() {
+            if carry.continued == 0 && most_staged > 0 {
                 carry.marks = [0; 2];
                 progress.read += stage.put_plain(&input[progress.read..], ascii, on_error);
             }
             let Some(window) = input[progress.read..].first_chunk::<WINDOW>() else { break };
-            if stage.count > STAGED - 64 {
+            if stage.count > most_staged {
                 break;
             }
             // Fewer signs than bytes: the second phase does not ask for all of what follows.

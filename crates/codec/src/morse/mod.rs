@@ -37,6 +37,8 @@ mod letters;
 pub mod naive;
 mod pages;
 #[cfg(target_arch = "x86_64")]
+mod plain_avx512;
+#[cfg(target_arch = "x86_64")]
 mod stage_avx512;
 mod tables;
 mod written;

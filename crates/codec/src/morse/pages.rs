@@ -20,8 +20,7 @@ pub(super) struct Page {
     pub(super) dash: [u8; 128],
     /// Bits of the slot that are written, the gap among them; of a control character only bit 1. 0: no code.
     pub(super) keep: [u8; 128],
-    /// The byte after the gap, unless it is a dash: `.`, `/` or the control character, with one of [`MARKS`]; or
-    /// [`LEFT_OUT`].
+    /// The byte after the gap: `.`, `-`, `/` or the control character, with one of [`MARKS`]; or [`LEFT_OUT`].
     pub(super) first: [u8; 128],
 }
 
@@ -188,7 +187,7 @@ impl Page {
         (self.dash[index], self.keep[index], self.first[index]) = match mark {
             Some(mark) => {
                 let (dash, keep) = bits(sign.as_bytes());
-                (dash, keep, mark | if sign == "/" { b'/' } else { b'.' })
+                (dash, keep, mark | sign.as_bytes()[0])
             }
             None => (0, 0, LEFT_OUT),
         };

@@ -179,6 +179,11 @@ impl Stage {
         self.count = count;
     }
 
+    /// Whether the byte before says what [`after_control`](Self::after_control) does.
+    pub(super) fn is_by_byte_before(&self, input: &[u8], at: usize) -> bool {
+        at > 0 && u64::from(input[at - 1] < 0x20) == self.after_control
+    }
+
     /// Stages the signs in `lanes`, without the gaps that control characters take away.
     #[inline]
     #[target_feature(
