@@ -9,7 +9,7 @@ use crate::support::{Outcome, mixture, run};
 const MODES: [OnError; 3] = [OnError::Fail, OnError::Replace, OnError::Skip];
 
 /// Sets of pieces, from tame to hostile; the tame ones let a kernel run without a stop.
-const PIECES: [&[&[u8]]; 6] = [
+const PIECES: [&[&[u8]]; 7] = [
     &[
         b"The quick ",
         b"brown fox",
@@ -18,6 +18,19 @@ const PIECES: [&[&[u8]]; 6] = [
         b"\r\n",
         b"\t",
         b" ",
+    ],
+    // What has no code at the beginning of lines, in a row, and among control characters.
+    &[
+        b"the longest of these pieces, plain words so far ",
+        b"# heading\n",
+        b"\n#",
+        b"\n##a",
+        b"\x01",
+        b"\n\x1B[1m",
+        b"~^",
+        b"\t#\tx",
+        b"\r\n",
+        b"word",
     ],
     &[
         "Съешь же ещё ".as_bytes(),
