@@ -245,7 +245,8 @@ fn substituted<const DECRYPT: bool>(byte: __m256i) -> __m256i {
     }
     let has_no_r = _mm256_cmpeq_epi8(r, _mm256_setzero_si256());
     let without_r = _mm256_shuffle_epi8(table(&steps.l_without_r), l);
-    let l = _mm256_blendv_epi8(value(&steps.l, l, r), without_r, has_no_r);
+    // Where r is zero, its product is, too.
+    let l = _mm256_or_si256(value(&steps.l, l, r), _mm256_and_si256(without_r, has_no_r));
     if !DECRYPT {
         r = value(&steps.r, l, r);
     }
