@@ -52,12 +52,7 @@ impl Kernel {
     pub(super) fn new(key: &[u8; 32]) -> Option<Self> {
         (Tier::best() >= Tier::Avx512).then(|| {
             // SAFETY: the tier has just been checked.
-            let mut keys = unsafe { round_keys(key) };
-            let encryption = PlaneKeys::for_encryption(&keys);
-            let decryption = PlaneKeys::for_decryption(&keys);
-            let carried = keys.map(|key| key.map(carried));
-            keys.zeroize();
-            Self { encryption, decryption, carried, ports: Ports::here() }
+            unsafe { prepared(key) }
         })
     }
 
@@ -86,6 +81,16 @@ impl Kernel {
         self.decryption.erase();
         self.carried.zeroize();
     }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+fn prepared(key: &[u8; 32]) -> Kernel {
+    let mut keys = round_keys(key);
+    let encryption = PlaneKeys::for_encryption(&keys);
+    let decryption = PlaneKeys::for_decryption(&keys);
+    let carried = keys.map(|key| key.map(carried));
+    keys.zeroize();
+    Kernel { encryption, decryption, carried, ports: Ports::here() }
 }
 
 #[inline]

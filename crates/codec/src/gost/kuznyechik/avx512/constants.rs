@@ -32,16 +32,6 @@ const fn matrix_of_product(factor: u8) -> i64 {
     matrix(images_of_product(factor))
 }
 
-/// The products of the coefficients of ℓ with the powers of x.
-pub(super) const IMAGES: [[u8; 8]; 16] = {
-    let (mut images, mut index) = ([[0; 8]; 16], 0);
-    while index < 16 {
-        images[index] = images_of_product(COEFFICIENTS[index]);
-        index += 1;
-    }
-    images
-};
-
 /// The matrices of the coefficients that are not one: of bytes 0 to 5, and of byte 7; and of what the two newest bytes
 /// contribute to the second of two steps, directly and by the first step.
 pub(super) const FACTORS: [i64; 9] = {

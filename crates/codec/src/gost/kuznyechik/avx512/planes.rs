@@ -1,13 +1,14 @@
 //! 64 blocks at once, one byte of each in a register: the rounds.
 
 use std::arch::x86_64::*;
+use std::sync::LazyLock;
 
 use zeroize::Zeroize;
 
 use super::super::naive::{Block, RoundKeys};
-use super::super::standard::{PI, PI_INVERSE, linear};
-use super::constants::{FACTORS, IMAGES};
-use super::{load_table, look_up, xor3};
+use super::super::standard::{PI, PI_INVERSE};
+use super::constants::FACTORS;
+use super::{load, load_table, look_up, store, xor3};
 
 pub(super) type Planes = [__m512i; 16];
 
@@ -24,19 +25,20 @@ pub(super) struct PlaneKeys {
 }
 
 impl PlaneKeys {
+    #[target_feature(enable = "avx512f,gfni")]
     pub(super) fn for_encryption(keys: &RoundKeys) -> Self {
         let [first, others @ ..] = keys;
-        Self { edge: spread(*first), rounds: others.map(|key| spread(added_after(&key))) }
+        Self { edge: spread(first), rounds: added_by_steps(others, true) }
     }
 
     /// The bytes in reverse: L⁻¹ is L on them.
+    #[target_feature(enable = "avx512f,gfni")]
     pub(super) fn for_decryption(keys: &RoundKeys) -> Self {
         let mut keys = *keys;
         keys.iter_mut().for_each(|key| key.reverse());
         keys.reverse();
-        let [others @ .., last] = keys;
-        let result =
-            Self { edge: spread(last), rounds: others.map(|key| spread(added_before(&key))) };
+        let [others @ .., last] = &keys;
+        let result = Self { edge: spread(last), rounds: added_by_steps(others, false) };
         keys.zeroize();
         result
     }
@@ -47,30 +49,43 @@ impl PlaneKeys {
     }
 }
 
-fn spread(bytes: Block) -> Bytes {
+fn spread(bytes: &Block) -> Bytes {
     bytes.map(|byte| u32::from_ne_bytes([byte; 4]))
 }
 
-/// The product with coefficient `place` of ℓ, in constant time.
-fn product(place: usize, byte: u8) -> u8 {
-    linear(IMAGES[place], byte)
-}
-
-/// What the steps of L add so that in the end `key` has been added: step t makes byte 15 − t, of which the later steps
-/// take their shares.
-fn added_after(key: &Block) -> Block {
-    std::array::from_fn(|step| {
-        let shares = (0..step).map(|place| product(place, key[16 - step + place]));
-        shares.fold(key[15 - step], |sum, share| sum ^ share)
-    })
-}
-
-/// What the steps of L add so that it is as if `key` had been added before them: the shares of its bytes that are still
-/// there.
-fn added_before(key: &Block) -> Block {
-    std::array::from_fn(|step| {
-        (step..16).map(|place| product(place, key[place - step])).fold(0, |sum, share| sum ^ share)
-    })
+/// What the steps of L add so that in the end each key has been added (`after`), or so that it is as if it had been added
+/// before them. Each key is a block of a batch, on which the steps themselves say what they make of it.
+#[target_feature(enable = "avx512f,gfni")]
+fn added_by_steps(keys: &[Block; 9], after: bool) -> [Bytes; 9] {
+    let (factors, none) = (load_factors(), [0; 16]);
+    let zero = _mm512_setzero_si512();
+    let mut wanted = [zero; 16];
+    for (index, plane) in wanted.iter_mut().enumerate() {
+        let mut bytes = [0; 64];
+        bytes.iter_mut().zip(keys).for_each(|(byte, key)| *byte = key[index]);
+        *plane = load(&bytes);
+        bytes.zeroize();
+    }
+    let mut planes = if after { [zero; 16] } else { wanted };
+    let mut added = [[0; 16]; 9];
+    // Step t makes byte 15 − t. With none of it wanted, what it makes of the bytes before is what it has to add.
+    macro_rules! steps {
+        ($($step:literal)*) => {
+            $({
+                let result = if after { wanted[15 - $step] } else { zero };
+                shift::<$step>(&mut planes, &factors, &none);
+                let made = std::mem::replace(&mut planes[15 - $step], result);
+                let mut bytes = [0; 64];
+                store(&mut bytes, _mm512_xor_si512(made, result));
+                for (added, byte) in added.iter_mut().zip(&bytes) {
+                    added[$step] = u32::from_ne_bytes([*byte; 4]);
+                }
+                bytes.zeroize();
+            })*
+        };
+    }
+    steps!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    added
 }
 
 /// What the CPU has for registers of 64 bytes.
@@ -84,12 +99,14 @@ pub(super) enum Ports {
 }
 
 impl Ports {
-    /// Of the CPU this runs on.
+    /// Of the CPU this runs on. Asked once: a hypervisor takes microseconds to answer, and modes may change the key often.
     pub(super) fn here() -> Self {
-        let vendor = __cpuid(0);
-        let is_intel =
-            [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"GenuineIntel";
-        if is_intel { Self::Two } else { Self::Four }
+        static HERE: LazyLock<Ports> = LazyLock::new(|| {
+            let vendor = __cpuid(0);
+            let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+            if name.as_flattened() == b"GenuineIntel" { Ports::Two } else { Ports::Four }
+        });
+        *HERE
     }
 }
 
