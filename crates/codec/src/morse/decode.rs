@@ -16,6 +16,11 @@ const SLACK_BYTES: usize = 192;
 /// Bytes that the slow path takes before the kernel is tried again: a window, and a letter that began before it.
 const STRETCH_BYTES: usize = 72;
 
+/// How far ahead input is asked for: what the CPU's own prefetching brings of signs in main memory is a quarter of what this
+/// takes (decode-english, 81 MB, on an Intel Xeon: 1.5 → 6.0 GB/s).
+#[cfg(target_arch = "x86_64")]
+pub(super) const PREFETCH: usize = 4096;
+
 /// Decodes as far as it likes, up to whole signs with the gap after them; leaves to the caller what it cannot do. The
 /// output is at least [`MOST_BYTES_PER_BYTE`] times as long as the input, and 128 bytes more.
 type Kernel = fn(&[u8], &mut [u8], &Letters) -> Progress;

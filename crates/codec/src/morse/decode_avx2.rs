@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::decode_avx512::PREFETCH;
+use super::decode::PREFETCH;
 use super::decode_portable::{Masks, run};
 use super::letters::Letters;
 use super::written::Progress;

@@ -10,6 +10,7 @@
 
 use std::arch::x86_64::*;
 
+use super::decode::PREFETCH;
 use super::letters::Letters;
 use super::written::Progress;
 use crate::kernel::{load64, prefetch, store64};
@@ -24,10 +25,6 @@ pub(super) fn kernel() -> fn(&[u8], &mut [u8], &Letters) -> Progress {
         unsafe { decode(input, output, letters) }
     }
 }
-
-/// How far ahead input is asked for: what the CPU's own prefetching brings of signs in main memory is a quarter of what this
-/// takes (decode-english, 81 MB, on an Intel Xeon: 1.5 → 6.0 GB/s).
-pub(super) const PREFETCH: usize = 4096;
 
 const DASH: u8 = 1;
 const GAP: u8 = 2;
