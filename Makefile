@@ -6,7 +6,7 @@ TARGET ?= $(or $(CARGO_TARGET_DIR),target)
 FULLBORE = $(TARGET)/release/fullbore
 OUT ?= out
 
-.PHONY: build demo test test-tools sanitize bench lint install uninstall clean help
+.PHONY: build demo test test-tools sanitize fuzz bench bench-check lint install uninstall clean help
 
 build: ## build the release binary (the default)
 	$(CARGO) build --release --package fullbore
@@ -20,11 +20,14 @@ test: test-tools ## install what the tests need, and run all tests
 test-tools:
 	scripts/install-test-tools
 
-sanitize: ## run the bookkeeping under Miri and the pipe crate under AddressSanitizer (needs Rust nightly)
-	rustup component add --toolchain nightly miri rust-src
+fuzz: ## run every fuzz target for FUZZ_SECONDS (30; needs rustup, installs what else it needs)
+	scripts/fuzz $(or $(FUZZ_SECONDS),30)
+
+sanitize: ## run the bookkeeping under Miri and what lends or shares memory under AddressSanitizer (needs Rust nightly)
+	scripts/install-nightly miri rust-src
 	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=16 $(CARGO) +nightly miri test --package fullbore-pipe --lib -- cursor
-	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-feed \
-		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test integrity --test trial --test passing --test flow
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-apparatus --package fullbore-feed \
+		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test exchange --test options --test integrity --test pages --test passing --test memory --test flow
 
 bench: ## measure every claim; writes docs/claims.md, docs/zero-copy.md, docs/stages.md (an hour)
 	scripts/install-test-tools bench
@@ -33,25 +36,30 @@ bench: ## measure every claim; writes docs/claims.md, docs/zero-copy.md, docs/st
 	$(CARGO) build --release --package fullbore --bins --examples
 	PATH="$(abspath $(TARGET)/peers/bin):$$PATH" $(CARGO) bench --package fullbore --bench claims -- $(CLAIMS)
 
+bench-check: test-tools ## run every measurement of `make bench` once, small, to see that it works; judges no number
+	$(CARGO) bench --profile tests --package fullbore --bench claims -- --check $(CLAIMS)
+
 lint: ## check format, lints and documentation; warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
 
-install: build ## install binary, manual page and completions under PREFIX
+install: build ## install binary, manual pages and completions under PREFIX
 	install -D -m 755 $(FULLBORE) $(DESTDIR)$(PREFIX)/bin/fullbore
-	mkdir -p $(TARGET)/install
-	$(FULLBORE) man > $(TARGET)/install/fullbore.1
+	rm -rf $(TARGET)/install
+	$(FULLBORE) man --directory $(TARGET)/install/man1
 	$(FULLBORE) completions bash > $(TARGET)/install/fullbore.bash
 	$(FULLBORE) completions zsh > $(TARGET)/install/_fullbore
 	$(FULLBORE) completions fish > $(TARGET)/install/fullbore.fish
-	install -D -m 644 $(TARGET)/install/fullbore.1 $(DESTDIR)$(PREFIX)/share/man/man1/fullbore.1
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(TARGET)/install/man1/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -D -m 644 $(TARGET)/install/fullbore.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/fullbore
 	install -D -m 644 $(TARGET)/install/_fullbore $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_fullbore
 	install -D -m 644 $(TARGET)/install/fullbore.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/fullbore.fish
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/fullbore $(DESTDIR)$(PREFIX)/share/man/man1/fullbore.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/fullbore
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/fullbore.1 $(DESTDIR)$(PREFIX)/share/man/man1/fullbore-*.1
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/fullbore
 	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_fullbore
 	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/fullbore.fish

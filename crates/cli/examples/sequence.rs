@@ -13,6 +13,7 @@ use std::io::{Read, stdin, stdout};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use fullbore_apparatus::DoubleBuffer;
 use fullbore_measure::Bytes;
 use fullbore_pipe::{Options, PipeWriter, Strategy};
 use rustix::pipe::{SpliceFlags, splice};
@@ -51,16 +52,19 @@ fn write(strategy: &str, len: Bytes, rest: &[&str]) -> Result<()> {
     if let [_, chunk] = rest {
         options = options.chunk(size(chunk)?);
     }
+    let len = len.0 & !7;
     let mut writer = match strategy {
         "auto" => PipeWriter::new(stdout(), options),
-        // For comparison; the readers it is used with copy or discard what they read.
-        "double" => PipeWriter::double_buffer_without_promise(stdout())?,
+        "double" => {
+            // For comparison; the readers it is used with copy or discard what they read.
+            return Ok(sequence::write(&mut DoubleBuffer::without_promise(stdout())?, len)?);
+        }
         _ => {
             let strategy: Strategy = strategy.parse().map_err(anyhow::Error::msg)?;
             PipeWriter::new(stdout(), options.strategy(strategy))
         }
     };
-    sequence::write(&mut writer, len.0 & !7)?;
+    sequence::write(&mut writer, len)?;
     if std::env::var_os("FULLBORE_SEQUENCE_SAYS").is_some() {
         eprintln!("{}", writer.strategy());
     }

@@ -11,7 +11,7 @@ pub(crate) enum Exit {
     No,
     /// Not done: wrong usage or a failure.
     NotDone,
-    /// A filter whose reader left: silent, as `cat` would end.
+    /// The reader of a filter's output left; the filter ends silently, as `cat` would.
     ReaderLeft,
     /// `run`: what the shell returned.
     Child(u8),

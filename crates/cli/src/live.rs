@@ -1,4 +1,4 @@
-//! The live view: whether there is one, and when a frame may be drawn.
+//! Decides whether to show a live view, and when to draw a frame.
 
 use std::io::{IsTerminal, Stderr, stderr, stdout};
 use std::time::Duration;
@@ -7,11 +7,11 @@ use fullbore_dash::{
     Look, Placement, TerminalSize, View, is_foreground, is_line_mode, is_writable, terminal_size,
 };
 use fullbore_pipeline::Onlooker;
-use fullbore_pipeline::record::Snapshot;
+use fullbore_record::Snapshot;
 
 use crate::args::When;
 
-/// Four frames a second are enough to follow and too few to disturb.
+/// Four frames per second are enough to follow and cost little.
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The view on the terminal, if there is one.
@@ -20,7 +20,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Decides whether to show anything; call before the pipeline starts.
+    /// Decides whether to show the view. Call this before the pipeline starts.
     pub(crate) fn start(when: When) -> Self {
         let is_wanted = match when {
             When::Never => false,
@@ -31,7 +31,7 @@ impl Live {
         Self { view }
     }
 
-    /// Takes the view away; the cursor stays where the summary goes.
+    /// Erases the view and leaves the cursor where the summary begins.
     pub(crate) fn clear(&mut self) {
         if let Some(view) = &mut self.view {
             view.clear();
@@ -44,7 +44,7 @@ fn begin() -> Option<View<Stderr>> {
     let variable = |name: &str| std::env::var_os(name);
     let look = Look::suiting(variable("TERM").as_deref(), variable("NO_COLOR").as_deref()).ok()?;
     let size = || terminal_size(stderr()).unwrap_or(TerminalSize { columns: 80, rows: 24 });
-    // With the output on the same terminal, lines must be free to scroll anywhere.
+    // If the output goes to the same terminal, its lines must be free to scroll, so the view floats.
     let placement = if stdout().is_terminal() { Placement::Floating } else { Placement::Pinned };
     Some(View::start(stderr(), size, look).ok()?.placed(placement))
 }

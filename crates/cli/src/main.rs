@@ -1,12 +1,17 @@
-//! The program `fullbore`: arguments in, libraries at work, exit status out.
+//! The program `fullbore`: reads arguments, calls the libraries and returns an exit status.
 #![forbid(unsafe_code)]
+
+// Records which descriptors and signal settings this program inherited, before Rust's runtime changes them.
+use fullbore_before_main as _;
 
 mod args;
 mod commands;
 mod exit;
 mod live;
 mod messages;
+mod nearest;
 mod report_file;
+mod whole_file;
 
 use std::process::ExitCode;
 
@@ -17,6 +22,9 @@ use crate::args::{Arguments, Task};
 fn main() -> ExitCode {
     if let Some(exit) = commands::lab::side() {
         return exit.into();
+    }
+    if let Some(done) = commands::version::verbose() {
+        return done.unwrap_or_else(|error| messages::failure(&error)).into();
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -30,10 +38,13 @@ fn main() -> ExitCode {
         Task::Gen(options) => commands::generate::run(&options),
         Task::Gost(task) => commands::gost::run(&task),
         Task::Lab(options) => commands::lab::run(&options),
+        Task::Replay { file } => commands::replay::run(&file),
         Task::LabEngine(options) => commands::lab::engine(&options),
         Task::LabStage(options) => commands::lab::stage(&options),
         Task::Completions { shell } => commands::documents::completions(shell),
-        Task::Man { directory } => commands::documents::man(directory.as_deref()),
+        Task::Man { command, directory } => {
+            commands::documents::man(&command, directory.as_deref())
+        }
     };
     done.unwrap_or_else(|error| messages::failure(&error)).into()
 }

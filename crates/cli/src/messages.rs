@@ -1,15 +1,20 @@
 //! Everything the program says on standard error, in one form: `fullbore: what: object: cause`, then at most one hint.
 
+pub(crate) mod secret;
+mod usage;
+
 use std::fmt;
-use std::io::{Write, stderr, stdout};
+use std::io::{Write, stderr};
 
 use clap::CommandFactory;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use fullbore_measure::visible;
 
 use crate::args::Arguments;
 use crate::exit::Exit;
 
-/// A failure with what to try.
+pub(crate) use usage::usage;
+
+/// A failure, and a hint what to do about it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) message: String,
@@ -25,70 +30,35 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Says what failed; a standard error that is closed is no further failure.
+/// Prints a message and a hint on standard error, and ignores a closed standard error.
+///
+/// Names of files and arguments may come from strangers. So control characters never reach the terminal, and what may be a key
+/// is hidden.
 pub(crate) fn complain(message: &str, hint: &str) {
-    let mut text = format!("fullbore: {message}\n");
+    let mut text = format!("fullbore: {}\n", shown(message));
     if !hint.is_empty() {
-        text.push_str(&format!("hint: {hint}\n"));
+        text.push_str(&format!("hint: {}\n", shown(hint)));
     }
     say(&text);
 }
 
+fn shown(text: &str) -> String {
+    let text = &without_numbers(text);
+    // Hide keys only for `fullbore gost` and unknown commands; elsewhere, 64 digits are the name of a file.
+    let first = std::env::args_os().nth(1).and_then(|word| word.into_string().ok());
+    let command = Arguments::command();
+    let command = first.as_deref().and_then(|word| command.find_subcommand(word));
+    let may_have_keys = command.is_none_or(|command| command.get_name() == "gost");
+    if may_have_keys { secret::hide_keys(&visible(text)) } else { visible(text).into_owned() }
+}
+
 /// Writes text to standard error in one piece.
 pub(crate) fn say(text: &str) {
-    // Nobody is left to tell when standard error is gone.
+    // If standard error is gone, nobody is left to tell.
     let _ = stderr().write_all(text.as_bytes());
 }
 
-/// Shows help on standard output, or says what is wrong with the arguments.
-pub(crate) fn usage(error: &clap::Error) -> Exit {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // `fullbore --help | head -1` is no failure.
-        let _ = write!(stdout(), "{}", error.render());
-        return Exit::Done;
-    }
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        say(&error.render().to_string());
-        return Exit::NotDone;
-    }
-    let text = error.render().to_string();
-    let first = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
-    let message = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    complain(&message, &usage_hint(error));
-    Exit::NotDone
-}
-
-fn usage_hint(error: &clap::Error) -> String {
-    let argument = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(argument)) => argument.as_str(),
-        Some(ContextValue::Strings(arguments)) => arguments.first().map_or("", String::as_str),
-        _ => "",
-    };
-    let task = task();
-    match error.kind() {
-        ErrorKind::UnknownArgument if task == "run" && !argument.starts_with('-') => {
-            "put the pipeline in quotes, as one word: fullbore run 'a | b'; or run one command with: fullbore run -- CMD ARG".to_owned()
-        }
-        ErrorKind::MissingRequiredArgument if argument.contains("PIPELINE") => {
-            "give the pipeline as one word: fullbore run 'zcat x.gz | sort | uniq -c'".to_owned()
-        }
-        ErrorKind::UnknownArgument if task == "buffer" && !argument.starts_with('-') => {
-            "it reads standard input: fullbore buffer < FILE".to_owned()
-        }
-        _ if task.is_empty() => "see fullbore --help".to_owned(),
-        _ => format!("see fullbore {task} --help"),
-    }
-}
-
-/// The command that was meant, as far as there is one of that name; empty without one.
-fn task() -> String {
-    let words = std::env::args_os().skip(1).filter_map(|word| word.into_string().ok());
-    let known = Arguments::command();
-    let mut words = words.filter(|word| known.find_subcommand(word).is_some());
-    words.next().unwrap_or_default()
-}
-
-/// Says why a command failed.
+/// Prints why a command failed.
 pub(crate) fn failure(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<Failure>() {
         Some(failure) => {
@@ -102,8 +72,39 @@ pub(crate) fn failure(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// The words of an error without Rust's "(os error 2)".
+/// The text of an error without its number.
 pub(crate) fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// Removes the error numbers that Rust adds to messages, such as `(os error 2)`.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(')') {
+            Some(rest) => shown.push_str(rest),
+            None => {
+                shown.push_str(" (os error ");
+                shown.push_str(part);
+            }
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_errors_are_not_shown() {
+        let error = std::io::Error::from_raw_os_error(21);
+        let text = format!("reading: d: {error} (after 0 bytes)");
+        assert_eq!(without_numbers(&text), "reading: d: Is a directory (after 0 bytes)");
+        for text in ["", "no number", "a file (os error x).txt"] {
+            assert_eq!(without_numbers(text), text);
+        }
+    }
 }

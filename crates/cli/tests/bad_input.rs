@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 const NOBODY: &str = "65534";
 
 /// What a message of ours must look like.
-fn assert_message(ended: &Ended, about: &str) {
+pub(crate) fn assert_message(ended: &Ended, about: &str) {
     let text = &ended.stderr;
     assert!(
         text.starts_with("fullbore: ") || text.starts_with("error: "),
@@ -197,11 +197,13 @@ fn live_always_without_a_terminal_changes_nothing() {
         (status_text(ended.status).as_str(), &ended.stdout[..]),
         ("exit 3", &b"300000\n"[..])
     );
+    // Nothing is drawn where nobody could see it: no escape code, and of the run no more than without a live view.
+    assert!(!ended.stderr.contains(['\x1b', '\r']), "{:?}", ended.stderr);
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
 }
 
 /// Runs a script as root in a mount namespace of its own; `None` when that is not allowed.
-fn in_own_mounts(place: &Sandbox, prepare: &str, run: &str) -> Option<Ended> {
+pub(crate) fn in_own_mounts(place: &Sandbox, prepare: &str, run: &str) -> Option<Ended> {
     let mut command = place.command("unshare");
     command.args([
         "--mount",

@@ -12,7 +12,8 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::Value;
 
 use crate::sandbox::{
-    Ended, Sandbox, eventually, finish, fullbore, relay_ends, status_text, wait_or_kill,
+    Ended, Sandbox, eventually, finish, fullbore, is_installed, relay_ends, status_text,
+    wait_or_kill,
 };
 
 /// Bytes that differ everywhere, so that a piece that is lost, doubled or moved shows.
@@ -44,6 +45,8 @@ pub(crate) struct Held {
     pub(crate) child: Child,
     pub(crate) input: Option<std::io::PipeWriter>,
     pub(crate) output: Option<std::io::PipeReader>,
+    /// Another read end of the input, for what the buffer has left there.
+    pub(crate) unread: Option<std::io::PipeReader>,
 }
 
 impl Held {
@@ -62,10 +65,11 @@ impl Held {
         let (output, theirs_out) = std::io::pipe().unwrap();
         let mut command = place.command(before[0]);
         command.args(&before[1..]).arg(program).args(["buffer", "--json", "-i", "0.05"]);
+        let unread = theirs_in.try_clone().unwrap();
         command.args(options).stdin(theirs_in).stdout(theirs_out);
         let stderr = File::create(place.path("stderr")).unwrap();
         let child = command.stderr(stderr).spawn().unwrap();
-        Self { child, input: Some(input), output: Some(output) }
+        Self { child, input: Some(input), output: Some(output), unread: Some(unread) }
     }
 
     /// Waits until the state is as asked for.
@@ -275,23 +279,87 @@ fn other_files_get_the_stream_as_well() {
 }
 
 #[test]
-fn the_digest_is_the_one_other_programs_print() {
+fn the_programs_that_check_digests_accept_the_line() {
+    for (hash, check) in [("sha256", "sha256sum"), ("blake3", "b3sum"), ("xxh3", "xxhsum")] {
+        if !is_installed(check) {
+            crate::require::skipped(&format!("{check} is not installed"));
+            continue;
+        }
+        let place = Sandbox::new();
+        fs::write(place.path("in"), numbers(3_000_001)).unwrap();
+        let ended = line(
+            &place,
+            &format!(
+                "cp in 'a \\b' && $fullbore buffer -q --hash {hash} <in 2>line | cmp - in && \
+                 {check} -c line <in && \
+                 $fullbore buffer -q --hash {hash} -N 'a \\b' <in 2>named | cmp - in && \
+                 {check} -c named && \
+                 echo x >>'a \\b' && ! {check} -c named 2>&1"
+            ),
+        );
+        assert_eq!(status_text(ended.status), "exit 0", "{hash}: {}", ended.stderr);
+        let said = String::from_utf8(ended.stdout).unwrap();
+        assert_eq!(said.matches("OK").count(), 2, "{hash}: {said}");
+        assert_eq!(said.matches("FAILED").count(), 1, "{hash}: {said}");
+    }
+}
+
+#[test]
+fn with_json_the_digest_and_a_failure_are_fields_of_the_last_line() {
     let place = Sandbox::new();
+    let ended = line(&place, "printf abc | $fullbore buffer --json --hash blake3 >out");
+    assert_output(&ended, "");
+    let states: Vec<Value> =
+        ended.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let digest = &states.last().unwrap()["digest"];
+    assert_eq!(digest["algorithm"], "blake3");
+    assert_eq!(digest["hex"], "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85");
+    let ended = line(&place, "printf abc | $fullbore buffer --json >/dev/full; echo $?");
+    assert_output(&ended, "2\n");
+    let states: Vec<Value> =
+        ended.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let error = states.last().unwrap()["error"].as_str().unwrap();
+    assert!(error.contains("/dev/full: No space left on device"), "{error}");
+}
+
+#[test]
+fn a_file_is_not_read_and_written_at_once() {
+    for (words, what) in [
+        ("-o f <f", "writing: f"),
+        ("-o other -o ./g <f", "writing: ./g"), // a second name of the same file
+        ("<f >>f", "writing standard output"),
+        ("<>f 1>&0; cat", "writing standard output"),
+    ] {
+        let place = Sandbox::new();
+        fs::write(place.path("other"), "kept").unwrap();
+        fs::write(place.path("f"), numbers(1 << 20)).unwrap();
+        fs::hard_link(place.path("f"), place.path("g")).unwrap();
+        // One of them reads at the beginning and writes further on in the same file.
+        let ended = match words.strip_suffix("; cat") {
+            None => line(&place, &format!("ulimit -f 4096; $fullbore buffer -q {words}")),
+            Some(_) => {
+                line(&place, "exec 3<>f; head -c 1000 <&3 >/dev/null; $fullbore buffer -q <f >&3")
+            }
+        };
+        assert_eq!(status_text(ended.status), "exit 2", "{words}: {}", ended.stderr);
+        let message = format!("fullbore: buffer: {what}: the input file is the output file\n");
+        assert!(ended.stderr.starts_with(&message), "{words}: {}", ended.stderr);
+        assert!(fs::read(place.path("f")).unwrap() == numbers(1 << 20), "{words}");
+        assert_eq!(fs::read(place.path("other")).unwrap(), b"kept", "{words}");
+    }
+}
+
+#[test]
+fn a_file_that_ends_before_it_is_written_to_may_be_both() {
+    let place = Sandbox::new();
+    fs::write(place.path("f"), "one\ntwo\n").unwrap();
+    // As with cat: nothing is left to read, or it is written to where it was read.
     let ended = line(
         &place,
-        "$ends produce 3M >in; sha256sum <in | cut -c-64 >expected; \
-         $fullbore buffer -q --hash sha256 <in | cat >out; cmp in out",
+        "{ cat >/dev/null; $fullbore buffer -q >>f; } <f; $fullbore buffer -q <f 1<>f; : >new; \
+         $fullbore buffer -q <new >>new; cat f new",
     );
-    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
-    let expected = fs::read_to_string(place.path("expected")).unwrap();
-    assert_eq!(ended.stderr, format!("sha256 {}  -\n", expected.trim()));
-    let named = line(&place, "printf abc | $fullbore buffer -q --hash blake3 -N x >out");
-    assert_eq!(
-        named.stderr,
-        "blake3 6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85  x\n"
-    );
-    let empty = line(&place, "$fullbore buffer -q --hash xxh3 </dev/null");
-    assert_eq!(empty.stderr, "xxh3 2d06800538d394c2  -\n");
+    assert_output(&ended, "one\ntwo\n");
 }
 
 #[test]
@@ -327,6 +395,11 @@ fn wrong_usage_is_said_in_one_line() {
         (&["--start", "120%"], "percentage"),
         (&["--hash", "md5"], "md5"),
         (&["surplus"], "surplus"),
+        (&["--stop", "10%"], "--stop does nothing without --start"),
+        (&["--start", "20%", "--stop", "80%"], "--stop is not below --start"),
+        (&["-q", "--json"], "cannot be used with"),
+        (&["-q", "-i", "2"], "cannot be used with"),
+        (&["-N", "red\x1b[31m"], "control characters"),
         (&["--spill", "/no/such/folder"], "/no/such/folder"),
         (&["-o", "/no/such/file"], "/no/such/file"),
     ] {
@@ -334,5 +407,6 @@ fn wrong_usage_is_said_in_one_line() {
         assert_eq!(status_text(ended.status), "exit 2", "{words:?}");
         assert!(ended.stderr.starts_with("fullbore: "), "{}", ended.stderr);
         assert!(ended.stderr.contains(about), "{words:?}: {}", ended.stderr);
+        assert!(!ended.stderr.contains('\x1b'), "{words:?}: {:?}", ended.stderr);
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::buffer::{Held, assert_output, line, numbers};
-use crate::gate::{Pass, in_three_tries};
+use crate::buffer::{Held, assert_output, numbers};
+use crate::gate::Pass;
 use crate::sandbox::{Sandbox, eventually, fullbore, relay_ends, status_text, wait_or_kill};
 
 fn states(place: &Sandbox) -> Vec<Value> {
@@ -57,24 +57,25 @@ fn a_producer_is_not_held_up_below_the_limit() {
 }
 
 #[test]
-fn a_gigabyte_that_waits_takes_little_memory_besides() {
+fn the_process_takes_little_memory_besides_what_waits() {
+    const MIB: u64 = 1 << 20;
     let place = Sandbox::new();
-    let mut held = Held::start(&place, &["-m", "1G"]);
+    let mut held = Held::start(&place, &["-m", "512M"]);
     let (theirs, ours) = (held.input.take().unwrap(), held.child.id());
     let mut command = place.command(relay_ends());
-    let mut producer = command.args(["produce", "1000M"]).stdout(theirs).spawn().unwrap();
+    let mut producer = command.args(["produce", "500M"]).stdout(theirs).spawn().unwrap();
     drop(command); // it holds the input
     assert!(wait_or_kill(&mut producer, "the producer").success());
-    held.wait_for(&place, "all taken", |state| state["read_bytes"] == 1000 << 20);
+    held.wait_for(&place, "all taken", |state| state["read_bytes"] == 500 * MIB);
     let status = fs::read_to_string(format!("/proc/{ours}/status")).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let peak_kib: u64 = peak.trim().strip_suffix(" kB").unwrap().parse().unwrap();
-    let is_root = rustix::process::geteuid().is_root();
-    assert!(!is_root || peak_kib <= 16 << 10, "{peak_kib} KiB");
+    assert!(peak_kib >> 10 <= 512 + 24, "{peak_kib} KiB");
+    assert!(peak_kib >> 10 >= 490, "{peak_kib} KiB: what waits is elsewhere");
     let mut check = place.command(relay_ends());
     let output = held.output.take().unwrap();
     let checked = check.args(["consume", "check"]).stdin(output).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&checked.stdout), "1048576000\n");
+    assert_eq!(String::from_utf8_lossy(&checked.stdout), format!("{}\n", 500 * MIB));
     assert_eq!(held.end(), "exit 0");
 }
 
@@ -150,60 +151,60 @@ fn a_full_disk_stops_the_spilling_and_loses_nothing() {
     );
 }
 
+/// What a pacer makes up for: a stall up to this long costs no time in the end.
+const CREDIT: Duration = Duration::from_millis(100);
+
 #[test]
 fn the_rate_is_kept() {
-    let _alone = Pass::alone();
-    let place = Sandbox::new();
-    for (rate, bytes) in [("20M", 40_u64 << 20), ("300K", 614_400), ("500M", 1000 << 20)] {
-        in_three_tries(|| {
-            let started = Instant::now();
-            let ended = line(
-                &place,
-                &format!("head -c {bytes} /dev/zero | $fullbore buffer -q -m 8M -L {rate} | wc -c"),
-            );
-            let took = started.elapsed().as_secs_f64();
-            assert_output(&ended, &format!("{bytes}\n"));
-            // The last piece, of a hundredth of a second, goes out at its beginning. Nothing excuses being faster.
-            assert!(took >= 1.98, "{rate}: {took} s");
-            // Starting the shell and the end of a busy machine's turn come on top. The accuracy itself is a test of
-            // the pacer.
-            if took < 2.3 { Ok(()) } else { Err(format!("{rate}: {took} s")) }
-        });
+    for (rate, rate_bytes) in [("300K", 300 << 10), ("1M", 1 << 20), ("20M", 20 << 20)] {
+        let place = Sandbox::new();
+        let total = 2 * rate_bytes; // two seconds of it
+        let started = Instant::now();
+        let mut held = Held::start(&place, &["-m", "64M", "-L", rate]);
+        held.write(&numbers(total));
+        let arrivals = arrivals(&mut held, started, total);
+        held.input = None;
+        assert_eq!(held.end(), "exit 0");
+        let seconds = |bytes: usize| bytes as f64 / rate_bytes as f64;
+        // Nothing excuses being faster: at no time did more come than was allowed since the start, and one piece.
+        let mut bytes = 0;
+        for (time, count) in &arrivals {
+            bytes += count;
+            assert!(seconds(bytes) <= time.as_secs_f64() + 0.011, "{rate}: {bytes} after {time:?}");
+        }
+        // Being slower is excused by stalls beyond what is made up for, and each of them shows as a gap.
+        let (first, last) = (arrivals[0].0, arrivals[arrivals.len() - 1].0);
+        let gaps = arrivals.windows(2).map(|pair| pair[1].0 - pair[0].0);
+        let stalls: Duration = gaps.map(|gap| gap.saturating_sub(CREDIT)).sum();
+        let took = (last - first).as_secs_f64();
+        let allowed = 1.02 * seconds(total) + (CREDIT + stalls).as_secs_f64();
+        assert!(took <= allowed, "{rate}: {took} s, of which stalls {stalls:?}");
     }
 }
 
 #[test]
 fn a_rate_limit_is_smooth() {
-    let _alone = Pass::alone();
-    in_three_tries(|| {
-        let place = Sandbox::new();
-        let mut held = Held::start(&place, &["-m", "8M", "-L", "1M"]);
-        held.write(&numbers(1 << 20));
-        let arrivals = arrivals(&mut held, 800_000);
-        held.input = None;
-        held.read_to_end();
-        assert_eq!(held.end(), "exit 0");
-        for tenth in 1..6_u32 {
-            let (from, to) =
-                (Duration::from_millis(100) * tenth, Duration::from_millis(100) * (tenth + 1));
-            let inside = arrivals.iter().filter(|(time, _)| (from..to).contains(time));
-            let bytes: usize = inside.map(|(_, count)| count).sum();
-            if !(70_000..150_000).contains(&bytes) {
-                return Err(format!("{bytes} bytes in tenth {tenth}"));
-            }
-        }
-        Ok(())
-    });
+    let place = Sandbox::new();
+    let started = Instant::now();
+    let mut held = Held::start(&place, &["-m", "8M", "-L", "1M"]);
+    held.write(&numbers(1 << 20));
+    let arrivals = arrivals(&mut held, started, 1 << 20);
+    // Most of it came in pieces that the rate allows in a tenth of a second; a busy machine can only join some of them.
+    let small = arrivals.iter().map(|(_, count)| count).filter(|count| **count <= 105_000);
+    let small: usize = small.sum();
+    assert!(small > 1 << 19, "only {small} bytes came in small pieces: {arrivals:?}");
 }
 
-/// How much came when, up to so many bytes.
-fn arrivals(held: &mut Held, bytes: usize) -> Vec<(Duration, usize)> {
-    let started = Instant::now();
+/// How much came how long after `started`, up to so many bytes.
+fn arrivals(held: &mut Held, started: Instant, bytes: usize) -> Vec<(Duration, usize)> {
     let mut arrivals = Vec::new();
-    let mut room = [0; 1 << 16];
-    while arrivals.iter().map(|(_, count)| count).sum::<usize>() < bytes {
+    let mut room = vec![0; 1 << 20];
+    let mut left = bytes;
+    while left > 0 {
         let count = held.output.as_mut().unwrap().read(&mut room).unwrap();
+        assert!(count > 0, "it ended {left} bytes before the end");
         arrivals.push((started.elapsed(), count));
+        left -= count;
     }
     arrivals
 }

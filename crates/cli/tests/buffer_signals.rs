@@ -72,6 +72,49 @@ fn ctrl_c_hands_on_what_waits_when_asked_to() {
 }
 
 #[test]
+fn nothing_is_lost_of_what_comes_while_ctrl_c_is_handled() {
+    let expected = numbers(8 << 20);
+    for round in 0..60 {
+        let place = Sandbox::new();
+        let mut held = Held::start(&place, &["-m", "16M", "--on-interrupt", "drain"]);
+        let mut begin = [0; 4096];
+        held.write(&expected[..4096]);
+        held.output.as_mut().unwrap().read_exact(&mut begin).unwrap();
+        let (mut input, mut unread) = (held.input.take().unwrap(), held.unread.take().unwrap());
+        rustix::fs::fcntl_setfl(&input, rustix::fs::OFlags::NONBLOCK).unwrap();
+        let ours = Process(held.child.id());
+        let expected = &expected;
+        let (sent, input, got) = std::thread::scope(|scope| {
+            let producer = scope.spawn(move || {
+                let mut sent = 4096;
+                // Nobody takes anything in the end: a full pipe is no reason to wait.
+                let write = |input: &mut std::io::PipeWriter, sent: usize| {
+                    let piece = &expected[sent..sent + 4096];
+                    sent + std::io::Write::write(input, piece).unwrap_or(0)
+                };
+                while sent < 4096 * (2 + round) {
+                    sent = write(&mut input, sent);
+                }
+                ours.send(Signal::INT);
+                for _ in 0..1000 {
+                    sent = write(&mut input, sent);
+                }
+                (sent, input) // it stays open: only the signal ends the buffer
+            });
+            let (sent, input) = producer.join().unwrap();
+            (sent, input, held.read_to_end())
+        });
+        assert_eq!(held.end(), "signal 2");
+        drop(input);
+        let mut left = Vec::new();
+        unread.read_to_end(&mut left).unwrap();
+        let found = [&begin[..], &got, &left].concat();
+        assert_eq!(found.len(), sent, "round {round}: {} + {}", got.len(), left.len());
+        assert!(found == expected[..sent], "round {round}");
+    }
+}
+
+#[test]
 fn a_second_ctrl_c_drops_what_is_left() {
     let place = Sandbox::new();
     let mut held = queue(&place, &["-m", "16M", "--on-interrupt", "drain"], 9 << 20);

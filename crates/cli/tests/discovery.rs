@@ -1,8 +1,8 @@
 //! What the shell started is found from the outside: stages, pipes, who writes and who reads.
 
-use fullbore_pipeline::record::RunRecord;
+use fullbore_record::RunRecord;
 
-use crate::sandbox::{Sandbox, pipe_between, stage, with_fixture};
+use crate::sandbox::{Sandbox, finish, fullbore, pipe_between, stage, with_fixture};
 
 /// A producer that lives about half a second and mostly sleeps.
 const SLOW: &str = "{stage} --name slow --no-read --seconds 0.5 --sleep-us 2000";
@@ -256,4 +256,22 @@ fn bytes_and_calls_are_counted() {
     assert!((3_800..4_300).contains(&calls), "{calls} calls");
     let read = reader.read_bytes.unwrap();
     assert!((1_900_000..2_200_000).contains(&read), "{reader:#?}");
+}
+
+#[test]
+fn a_child_that_fullbore_had_before_is_no_stage() {
+    require_programs!("bash");
+    let place = Sandbox::new();
+    // bash starts `<( )` in the process that becomes fullbore.
+    let script = format!(
+        "exec '{}' run -q --report report.json 'cat | wc -c' < <(printf a; exec sleep 0.3)",
+        fullbore().display()
+    );
+    let mut command = place.command("bash");
+    command.args(["-c", &script]);
+    assert_eq!(finish(command).stdout, b"1\n");
+    let record = place.read_record();
+    // A shell that took long to start its stages is shown, too.
+    let stages = commands(&record).into_iter().filter(|command| *command != "(the shell)");
+    assert_eq!(stages.collect::<Vec<_>>(), ["cat", "wc -c"]);
 }

@@ -44,12 +44,6 @@ impl Pass {
     }
 }
 
-/// Tries something again, twice at most, that other machines on the same host may have made late.
-pub(crate) fn in_three_tries(attempt: impl Fn() -> Result<(), String>) {
-    let failures: Vec<_> = (0..3).map_while(|_| attempt().err()).collect();
-    assert!(failures.len() < 3, "{failures:#?}");
-}
-
 impl Drop for Pass {
     fn drop(&mut self) {
         HELD.set(HELD.get() - 1);

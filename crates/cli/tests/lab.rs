@@ -171,7 +171,7 @@ fn a_wrong_answer_is_loud_and_its_time_does_not_count() {
     let ended = lab(&place, &["--runs", "1", "tiny.toml/count", "--report", "a.json"]);
     assert_eq!(status_text(ended.status), "exit 1");
     assert!(
-        ended.stderr.contains("fullbore: lab: an engine gave a wrong answer"),
+        ended.stderr.contains("fullbore: lab: the output of an engine is wrong"),
         "{}",
         ended.stderr
     );
@@ -202,21 +202,21 @@ fn a_mistake_in_a_suite_names_file_line_and_what_was_expected() {
 fn wrong_usage_is_said_before_anything_runs() {
     let place = place(TINY);
     for (args, wanted) in [
-        (&["nosuch"][..], "no suite 'nosuch': there are memory, pipe"),
-        (&["pipe/nosuch"], "pipe: no case 'nosuch': there are chunk"),
+        (&["nosuch"][..], "no suite 'nosuch'; the suites are memory, pipe"),
+        (&["pipe/nosuch"], "pipe: no case 'nosuch'; the cases are chunk"),
         (&["nosuch.toml"], "nosuch.toml: No such file or directory"),
         (&["tiny.toml", "--report", "a.txt"], "a.txt: the name must end in .json, .html or .md"),
         (&["tiny.toml", "--report", "nowhere/a.json"], "nowhere/a.json: No such file"),
         (&["tiny.toml", "--runs", "0"], "0 is not in 1..=10000"),
         (&["tiny.toml", "--quick", "--runs", "3"], "cannot be used with"),
-        (&["tiny.toml", "--pin", "x"], "is no list of CPUs"),
+        (&["tiny.toml", "--pin", "x"], "is not a list of CPUs"),
         (&["tiny.toml", "--pin", "8000"], "--pin"),
         (&["tiny.toml", "--ladder"], "this suite has no case 'ladder'"),
         (&["show", "tiny.toml"], "tiny.toml: read the record"),
         (&["show", "nosuch.json"], "nosuch.json: No such file or directory"),
         (&["compare"], "required"),
         (&["tiny.toml", "--against", "nosuch"], "--against: nosuch: No such file"),
-        (&["tiny.toml", "--against", "tiny.toml"], "--against: tiny.toml: it is no program"),
+        (&["tiny.toml", "--against", "tiny.toml"], "--against: tiny.toml: it is not a program"),
         (&["tiny.toml", "--against", "/bin/sh"], "none of these cases runs fullbore as a program"),
     ] {
         let ended = lab(&place, args);

@@ -107,15 +107,12 @@ fn a_run_without_tuning_changes_no_pipe() {
 #[test]
 fn stages_inherit_no_descriptor_of_ours() {
     let place = Sandbox::new();
+    // The shell's own list by a builtin: with a pipe it would hold ends of that for a moment.
+    let line = "ls /proc/self/fd; cd /proc/$$/fd && echo *";
     let mut plain = place.command("sh");
-    plain
-        .args(["-c", "ls -l /proc/self/fd | grep -c -- '->'; ls -l /proc/$$/fd | grep -c -- '->'"]);
+    plain.args(["-c", line]);
     let mut ours = place.command(fullbore());
-    ours.args([
-        "run",
-        "-q",
-        "ls -l /proc/self/fd | grep -c -- '->'; ls -l /proc/$$/fd | grep -c -- '->'",
-    ]);
+    ours.args(["run", "-q", line]);
     assert_eq!(
         String::from_utf8_lossy(&finish(ours).stdout),
         String::from_utf8_lossy(&finish(plain).stdout)

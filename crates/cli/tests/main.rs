@@ -10,12 +10,14 @@
 
 #[macro_use]
 mod require;
+mod arguments;
 mod cases;
 mod gate;
 mod processes;
 mod sandbox;
 mod terminal;
 
+mod advice;
 mod architecture;
 mod bad_input;
 mod broken_pipe;
@@ -26,6 +28,8 @@ mod buffer_signals;
 mod discovery;
 mod exit_status;
 mod gost;
+mod gost_keys;
+mod gost_memory;
 mod gost_openssl;
 mod help;
 mod lab;
@@ -36,4 +40,5 @@ mod signals;
 mod stages;
 mod transparency;
 mod verdicts;
+mod wrong_lines;
 mod zero_copy;

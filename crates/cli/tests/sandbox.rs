@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::gate::Pass;
-use fullbore_pipeline::record::{PipeRecord, RunRecord, StageRecord};
+use fullbore_record::{PipeRecord, RunRecord, StageRecord};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Longest time a run may take before it counts as hung: the slowest takes seconds, a busy machine ten times that.

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::processes::{Process, marked, running};
 use crate::sandbox::{Sandbox, fullbore, status_text, wait_or_kill, within};
@@ -98,6 +98,71 @@ fn sigterm_to_fullbore_alone_reaches_the_shell() {
     let status = wait_or_kill(&mut child, "a trapped SIGTERM");
     assert_eq!(status.code(), Some(4));
     assert_eq!(std::io::read_to_string(child.stdout.take().unwrap()).unwrap(), "told\n");
+}
+
+#[test]
+fn a_signal_from_the_script_that_started_fullbore_reaches_the_shell() {
+    for (signal, number) in [("TERM", 15), ("HUP", 1), ("USR1", 10)] {
+        let place = Sandbox::new();
+        // Such a script is of the same process group, as are make, cron and a program that calls kill.
+        let script = format!(
+            "'{}' run -q 'echo ready; exec sleep 95' >out & p=$!; \
+             until test -s out; do sleep 0.01; done; kill -{signal} $p; wait $p; echo $?",
+            program()
+        );
+        let mut command = place.command("sh");
+        let mut child = command.args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
+        assert!(wait_or_kill(&mut child, "a script that signals").success());
+        let said = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        assert_eq!(said.trim(), (128 + number).to_string(), "{signal}");
+        wait_until_gone(&place);
+    }
+}
+
+/// What a shell with a trap says when fullbore, or its whole group, gets SIGTERM.
+fn said_by_a_trap(line: &str, send: impl Fn(Pid)) -> String {
+    let place = Sandbox::new();
+    let mut child = place.fullbore(&["run", "-q", line]).stdout(Stdio::piped()).spawn().unwrap();
+    let stage = wait_until_running(&place, "sleep 0.4");
+    let is_watched = within(SOON, || has_open(child.id(), &format!("/proc/{}/", stage.0)));
+    assert!(is_watched.is_some(), "fullbore does not watch the stage");
+    send(Pid::from_child(&child));
+    assert!(wait_or_kill(&mut child, "a trap").success());
+    std::io::read_to_string(child.stdout.take().unwrap()).unwrap()
+}
+
+/// Whether a process has a file open whose name begins so.
+fn has_open(pid: u32, name: &str) -> Option<()> {
+    let mut fds = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let is_it = |entry: std::io::Result<std::fs::DirEntry>| {
+        let link = std::fs::read_link(entry.ok()?.path()).ok()?;
+        link.to_str()?.starts_with(name).then_some(())
+    };
+    fds.find_map(is_it)
+}
+
+#[test]
+fn a_trap_runs_once_whether_fullbore_or_its_group_gets_the_signal() {
+    let line = "trap 'echo told' TERM; sleep 0.4 | cat; sleep 0.4; echo end";
+    let alone = |pid| kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(said_by_a_trap(line, alone), "told\nend\n");
+    let group = |pid| kill_process_group(pid, Signal::TERM).unwrap();
+    assert_eq!(said_by_a_trap(line, group), "told\nend\n");
+}
+
+#[test]
+fn a_shell_that_ignores_a_signal_goes_on() {
+    let line = "trap '' TERM; sleep 0.4; echo end";
+    let alone = |pid| kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(said_by_a_trap(line, alone), "end\n");
+}
+
+#[test]
+fn an_orphan_that_stops_itself_does_not_end_the_run() {
+    // The orphan stops itself; the pipeline ends with the status of its last stage all the same.
+    let place = Sandbox::new();
+    let ended = place.run(&["run", "-q", "(sh -c 'kill -STOP $$' & ); sleep 0.4; exit 7"]);
+    assert_eq!(ended.status.code(), Some(7));
 }
 
 #[test]

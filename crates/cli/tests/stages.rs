@@ -68,7 +68,7 @@ fn what_has_no_code_is_named_after_everything_before_it_was_written() {
         text,
         b"--- -.-\n.- -...",
         1,
-        "byte 5, line 2, column 3: no Morse code for '☃' (U+2603)",
+        "byte 6, line 2, column 3: no Morse code for '☃' (U+2603)",
     );
     every_way("{fullbore} morse encode --on-error skip", text, b"--- -.-\n.- -... -.-. -..", 0, "");
     every_way(
@@ -76,7 +76,7 @@ fn what_has_no_code_is_named_after_everything_before_it_was_written() {
         b"... ........",
         b"S",
         1,
-        "byte 4, line 1, column 5: unknown sign ........",
+        "byte 5, line 1, column 5: unknown sign ........",
     );
 }
 
@@ -86,11 +86,48 @@ fn utf8_is_handed_on_up_to_the_first_fault() {
     every_way("{fullbore} utf8 check", good.as_bytes(), good.as_bytes(), 0, "");
     let bad = [good.as_bytes(), b"ab\xe2\x82", b"cd"].concat();
     let written = [good.as_bytes(), b"ab"].concat();
-    let said = format!("byte {}, line 9001, column 3: invalid UTF-8: E2 82", written.len());
+    let said = format!("byte {}, line 9001, column 3: invalid UTF-8: E2 82", written.len() + 1);
     every_way("{fullbore} utf8 check", &bad, &written, 1, &said);
     let repaired = [good.as_bytes(), "ab\u{FFFD}cd".as_bytes()].concat();
     every_way("{fullbore} utf8 repair", &bad, &repaired, 0, "");
     every_way("{fullbore} utf8 repair --drop", &bad, &[good.as_bytes(), b"abcd"].concat(), 0, "");
+}
+
+/// A program that writes the pieces one by one; each waits until the one before it was taken from the pipe.
+const PIECE_BY_PIECE: &str = r#"
+import array, fcntl, os, sys, termios
+for piece in sys.argv[1:]:
+    os.write(1, bytes.fromhex(piece))
+    left = array.array("i", [1])
+    while left[0]:
+        fcntl.ioctl(1, termios.FIONREAD, left)
+"#;
+
+#[test]
+fn no_byte_of_a_refused_character_is_handed_on_wherever_the_stream_is_cut() {
+    require_programs!("python3");
+    for (pieces, passed, refused) in [
+        ("61e2 62", "a", "byte 2, line 1, column 2: invalid UTF-8: E2"),
+        ("61 e2 82 62", "a", "byte 2, line 1, column 2: invalid UTF-8: E2 82"),
+        ("61f0 9f 92", "a", "byte 2, line 1, column 2: invalid UTF-8: F0 9F 92"),
+        ("e282 ac0ac3", "€\n", "byte 5, line 2, column 1: invalid UTF-8: C3"),
+        ("c3 a961e2 82ac62", "éa€b", ""),
+        ("f09f 92 a9 0a", "💩\n", ""),
+    ] {
+        for end in ["| cat", "> out; status=$?; cat out; exit $status"] {
+            let place = Sandbox::new();
+            std::fs::write(place.path("pieces.py"), PIECE_BY_PIECE).unwrap();
+            let line = format!(
+                "set -o pipefail; python3 pieces.py {pieces} | {{fullbore}} utf8 check {end}"
+            );
+            let mut command = place.command("bash");
+            command.args(["-c", &with_fixture(&line)]);
+            let ended = finish(command);
+            assert_eq!(String::from_utf8_lossy(&ended.stdout), passed, "{line}");
+            assert!(ended.stderr.contains(refused), "{line}: {}", ended.stderr);
+            assert_eq!(ended.status.success(), refused.is_empty(), "{line}: {}", ended.stderr);
+        }
+    }
 }
 
 #[test]
@@ -192,7 +229,11 @@ fn a_stage_whose_reader_leaves_ends_without_a_word() {
 fn every_tier_says_the_same() {
     let line = "FULLBORE_TIER={} {fullbore} gen jsonl --bytes 4M | FULLBORE_TIER={} {fullbore} morse encode --on-error skip; \
                 FULLBORE_TIER={} {fullbore} gen fizzbuzz --bytes 4M";
-    let outputs: Vec<u64> = fullbore_codec::Tier::all()
+    let tiers = fullbore_codec::Tier::all();
+    if !tiers.contains(&fullbore_codec::Tier::Avx512) {
+        crate::require::skipped("the kernels of avx512, which this CPU lacks");
+    }
+    let outputs: Vec<u64> = tiers
         .into_iter()
         .map(|tier| digest(&bash(&line.replace("{}", &tier.to_string())).stdout))
         .collect();
@@ -212,18 +253,83 @@ fn the_sound_of_morse_has_the_length_of_paris() {
     assert!(ended.stdout.is_empty());
     let bytes = std::fs::read(path).unwrap();
     assert_eq!((&bytes[..4], &bytes[8..12]), (&b"RIFF"[..], &b"WAVE"[..]));
+    let said = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!((said(4), said(40)), (bytes.len() - 8, bytes.len() - 44));
     // 12 words a minute: five seconds for PARIS and the gap after it, 8,000 samples of two bytes each second.
     assert_eq!(bytes.len() - 44, 5 * 8000 * 2);
 }
 
 #[test]
+fn the_sound_of_morse_goes_into_a_pipe() {
+    // A dot, a dash, a dot and the space after each: 8 dots of 100 ms, 800 samples of two bytes each.
+    let samples = 8 * 800 * 2;
+    let encode = "printf R | {fullbore} morse encode --wpm 12 --audio";
+    for line in [
+        format!("{encode} - | cat"),
+        format!("{encode} /dev/stdout | cat"),
+        format!("{encode} - > sound.wav; cat sound.wav"),
+        format!("mkfifo fifo; {encode} fifo & cat fifo; wait $!"),
+    ] {
+        let place = Sandbox::new();
+        let line = with_fixture(&line);
+        let mut command = place.command("bash");
+        command.args(["-c", &line]);
+        let ended = finish(command);
+        assert_eq!(status_text(ended.status), "exit 0", "{line}: {}", ended.stderr);
+        assert_eq!(ended.stderr, "", "{line}");
+        let sound = ended.stdout;
+        assert_eq!((&sound[..4], &sound[8..16]), (&b"RIFF"[..], &b"WAVEfmt "[..]), "{line}");
+        assert_eq!((&sound[4..8], &sound[40..44]), (&[0xFF; 4][..], &[0xFF; 4][..]), "{line}");
+        assert_eq!(sound.len() - 44, samples, "{line}");
+    }
+}
+
+#[test]
+fn a_player_that_stops_ends_the_sound_without_a_word() {
+    let ended = bash(
+        "yes | {fullbore} morse encode --audio - | head -c 1000 | wc -c; echo ${PIPESTATUS[*]}",
+    );
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "1000\n141 141 0 0\n", "{}", ended.stderr);
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn punctuation_comes_back_in_the_alphabet_it_was_written_in() {
+    let russian = "Привет, мир. (раз)".as_bytes();
+    for line in [
+        "{fullbore} morse encode | {fullbore} morse decode --alphabet russian",
+        "{fullbore} morse encode --alphabet russian | {fullbore} morse decode --alphabet russian",
+        "{fullbore} morse encode --alphabet russian-telegraph | \
+         {fullbore} morse decode --alphabet russian-telegraph",
+    ] {
+        let (stdout, stderr, code) =
+            with_input(&format!("set -o pipefail; cat {{input}} | {line}"), russian);
+        assert_eq!(String::from_utf8_lossy(&stdout), "ПРИВЕТ, МИР. (РАЗ)", "{line}");
+        assert_eq!((stderr.as_str(), code), ("", 0), "{line}");
+    }
+    every_way(
+        "{fullbore} morse encode --alphabet japanese",
+        "テ.".as_bytes(),
+        b".-.--",
+        1,
+        "byte 4, line 1, column 2: no Morse code for '.' (U+002E)",
+    );
+}
+
+#[test]
 fn wrong_arguments_are_explained() {
     for (line, message) in [
-        ("{fullbore} morse decode --alphabet klingon", "klingon: not one of latin, greek"),
+        (
+            "{fullbore} morse decode --alphabet klingon",
+            "'klingon' for '--alphabet <NAME>' [possible values: latin, greek",
+        ),
         ("{fullbore} morse encode nowhere", "reading: nowhere: No such file or directory"),
         ("{fullbore} gen zero --count 3", "give a size with --bytes"),
         ("{fullbore} gen lines --count 3 --bytes 4", "cannot be used with"),
-        ("FULLBORE_TIER=sse9 {fullbore} morse encode", "not one of portable, avx2, avx512"),
+        (
+            "FULLBORE_TIER=sse9 {fullbore} morse encode",
+            "FULLBORE_TIER: sse9: not one of portable, avx2, avx512",
+        ),
         ("{fullbore} utf8 check .", "Is a directory"),
         ("{fullbore} gen zero --bytes 1M > /dev/full", "No space left on device"),
         ("{fullbore} morse encode < input --audio /nowhere/x.wav", "/nowhere/x.wav"),
@@ -243,6 +349,7 @@ fn ends_that_are_closed_are_said_instead_of_losing_the_stream() {
         ("{fullbore} utf8 check <&-", "utf8 check: reading standard input"),
         ("echo a | {fullbore} utf8 check >&-", "utf8 check: writing standard output"),
         ("echo a | {fullbore} utf8 repair >&-", "utf8 repair: writing standard output"),
+        ("echo a | {fullbore} morse encode --audio - >&-", "morse encode: writing standard output"),
         ("{fullbore} gen zero --bytes 1 >&-", "gen: writing standard output"),
     ] {
         let ended = bash(line);

@@ -1,8 +1,9 @@
-//! The rates of the GOST ciphers on one core, beside RustCrypto and OpenSSL's gost engine, in one run.
+//! Measures the GOST ciphers on one core, beside RustCrypto and OpenSSL's gost engine, in one run.
 //!
-//! `RUSTFLAGS="-C target-cpu=native" cargo bench -p fullbore-codec --bench gost [-- [--quick] [NAME]]` prints the tables of
-//! docs/gost-speed.md. In each round every contender runs once, for a few milliseconds, so that what disturbs the
-//! machine disturbs all; the tables have the medians. That the contenders agree is checked before they are timed.
+//! `RUSTFLAGS="-C target-cpu=native" cargo bench -p fullbore-codec --bench gost [-- [--quick] [NAME]]` prints the
+//! tables of docs/gost-speed.md. In each round every contender runs once, for a few milliseconds, so that disturbances
+//! of the machine affect all of them; the tables show the medians. A contender's time counts only if its output is
+//! correct.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 #![expect(clippy::unwrap_used, reason = "a benchmark may fail")]
@@ -18,7 +19,7 @@ use fullbore_codec::gost::modes::{CbcDecryption, CbcEncryption, Ctr, Mgm};
 use fullbore_codec::gost::stream::{Chunks, Header, Place};
 use fullbore_codec::gost::{BlockCipher, Cipher, Key, Kuznyechik, Magma};
 
-/// Bytes of a pass: they stay in the second cache.
+/// Bytes of a pass; they stay in the second-level cache.
 const DATA_BYTES: usize = 256 << 10;
 
 /// How long a contender runs in one round.
@@ -28,7 +29,7 @@ const KEY: [u8; 32] = [7; 32];
 
 type Run = Box<dyn FnMut(&mut [u8])>;
 
-/// Something that is timed: a name, and what it does with the data.
+/// A contender: its name, and what it does with the data.
 struct Contender {
     name: String,
     run: Run,
@@ -50,7 +51,7 @@ impl Contender {
         self.seconds.push(start.elapsed().as_secs_f64() / f64::from(passes));
     }
 
-    /// The median, in bytes per nanosecond.
+    /// Returns the median in bytes per nanosecond.
     fn rate(&self) -> f64 {
         self.data.len() as f64 / median(self.seconds.clone()) / 1e9
     }
@@ -61,7 +62,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Gigahertz by a chain of multiplications, each of which waits three cycles for the one before (Zen, Intel since 2008).
+/// Measures gigahertz by a chain of multiplications, each of which waits three cycles for the one before (Zen, Intel
+/// since 2008).
 fn gigahertz() -> f64 {
     const LINKS: u32 = 3_000_000;
     let (start, mut value) = (Instant::now(), black_box(3_u64));
@@ -72,7 +74,8 @@ fn gigahertz() -> f64 {
     3.0 * f64::from(LINKS) / start.elapsed().as_secs_f64() / 1e9
 }
 
-/// Megabytes per second of the engine in counter mode, the median of three runs of a second; `None` without it.
+/// Returns the engine's megabytes per second in counter mode, the median of three runs of a second; `None` without the
+/// engine.
 fn engine(cipher: &str) -> Option<f64> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gost-engine-speed.cnf");
     let configuration = "openssl_conf = all\n[all]\nengines = engines\n[engines]\ngost = gost\n\
@@ -93,7 +96,7 @@ fn engine(cipher: &str) -> Option<f64> {
     Some(median(vec![once()?, once()?, once()?]))
 }
 
-/// What is said of a cipher: its contenders by name.
+/// Returns the contenders for a cipher by name.
 fn contenders<C, R>(cipher: Cipher, tiers: &[Tier]) -> Vec<Contender>
 where
     C: BlockCipher + 'static,
@@ -154,7 +157,7 @@ fn chain<R: BlockCipherEncrypt>(cipher: &R, data: &mut [u8]) {
     }
 }
 
-/// Nobody is timed who gives another answer.
+/// Checks before timing that all contenders give the same output.
 fn agree<C: BlockCipher, R: KeyInit + BlockCipherEncrypt>(key: &Key, tiers: &[Tier]) {
     let theirs = R::new_from_slice(key.bytes()).unwrap();
     let mut wanted = vec![5; 1 << 14];
@@ -167,7 +170,7 @@ fn agree<C: BlockCipher, R: KeyInit + BlockCipherEncrypt>(key: &Key, tiers: &[Ti
     }
 }
 
-/// Runs all in turn and prints their table.
+/// Runs all contenders in turn and prints their table.
 fn table(cipher: Cipher, contenders: &mut [Contender], turns: usize, engine: Option<f64>) -> f64 {
     let mut clock = Vec::new();
     for _ in 0..turns {
@@ -205,7 +208,7 @@ fn table(cipher: Cipher, contenders: &mut [Contender], turns: usize, engine: Opt
     clock
 }
 
-/// Keeps the contenders whose name has `part` in it, and the reference.
+/// Keeps the contenders whose name contains `part`, and the reference.
 fn filtered(mut all: Vec<Contender>, part: Option<&str>) -> Vec<Contender> {
     all.retain(|c| part.is_none_or(|part| c.name.contains(part) || c.name.contains("parallel")));
     all

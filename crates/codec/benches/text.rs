@@ -1,10 +1,10 @@
-//! How fast the text stages are, memory to memory on one core, side by side with `ripmors` and with copying.
+//! Measures the text stages, memory to memory on one core, beside `ripmors` and plain copying.
 //!
 //! usage: `scripts/real-text && cargo bench -p fullbore-codec --bench text -- [--rounds N] [--only CONTESTANT] [NAME…]`
 //!
-//! Input is real text (`FULLBORE_TEXT`, default the folder of `scripts/real-text`), read in blocks of 64 KiB into an output
-//! buffer that is used again for every block: what a stage of a pipeline does. Rounds go through all contestants in turn; the
-//! median counts. The answers are compared before anything is timed.
+//! The input is real text (`FULLBORE_TEXT`, by default the folder of `scripts/real-text`), read in blocks of 64 KiB
+//! into an output buffer that every block reuses, as a stage of a pipeline does. Rounds go through all contestants in
+//! turn; the median counts. A contestant's time counts only if its output is correct.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;
@@ -20,7 +20,7 @@ use fullbore_codec::{Codec, Tier};
 const BLOCK_BYTES: usize = 1 << 16;
 const GENERATED_BYTES: usize = 64 << 20;
 
-/// Something that does the job, and says how many bytes came out.
+/// A contestant's work; it returns how many bytes came out.
 type Job<'a> = Box<dyn FnMut() -> u64 + 'a>;
 
 struct Contestant<'a> {
@@ -34,7 +34,7 @@ fn contestant<'a>(name: impl ToString, job: impl FnMut() -> u64 + 'a) -> Contest
     Contestant { name: name.to_string(), job: Box::new(job), seconds: Vec::new(), output_bytes: 0 }
 }
 
-/// Runs a stage over the blocks of `input`, and hands every block of output to `see`.
+/// Runs a stage over the blocks of `input`, and passes every block of output to `see`.
 fn stage<C: Codec>(
     mut codec: C,
     input: &[u8],
@@ -57,7 +57,7 @@ fn whole<C: Codec>(codec: C, input: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Fullbore in all tiers.
+/// Returns fullbore in all tiers.
 fn ours<'a, C: Codec>(
     input: &'a [u8],
     make: impl Fn(Tier) -> C + Copy + 'a,
@@ -111,7 +111,7 @@ fn peer_stream<'a>(
     })
 }
 
-/// Counts what it is given.
+/// Counts the bytes that it receives.
 struct Counted(u64);
 
 impl std::io::Write for Counted {
@@ -125,8 +125,8 @@ impl std::io::Write for Counted {
     }
 }
 
-/// Nanoseconds of a cycle: a chain of multiplications, each of which waits three cycles for the one before, on every x86
-/// of the last ten years.
+/// Returns nanoseconds per cycle, by a chain of multiplications, each of which waits three cycles for the one before on
+/// every x86 of the last ten years.
 fn cycle_ns() -> f64 {
     const LENGTH: u32 = 20_000_000;
     let one = || {
@@ -202,8 +202,8 @@ fn read(name: &str) -> Vec<u8> {
     String::from_utf8_lossy(&bytes).into_owned().into_bytes()
 }
 
-/// English as it is, with characters without a code left out; or, plain, only what has a code of one sign, and an error
-/// would end it, which is what a user gets who asks for nothing else.
+/// Encodes English text: as it is, with characters without a code dropped; or plain, with only characters whose code is
+/// one sign, where an error would stop it, as a user gets by default.
 fn encode_ascii(title: &str, dropped: &[u8], mode: OnError, rounds: &Rounds) {
     // The release of ripmors has another sign for `!`.
     let mut text = read("english.txt");
@@ -257,7 +257,7 @@ fn encode_unicode(title: &str, name: &str, rounds: &Rounds) {
 fn decode(title: &str, name: &str, alphabet: Alphabet, letter: fn(u8) -> char, rounds: &Rounds) {
     let mut text = read(name);
     text.truncate(20_000_000);
-    // Only what the alphabet has: a first pass leaves out the rest.
+    // Use only what the alphabet has: a first pass drops the rest.
     let code = whole(Encoder::new(Tier::Portable, OnError::Skip), &text);
     let letters = whole(Decoder::new(Tier::Portable, alphabet, OnError::Skip), &code);
     let code = whole(Encoder::new(Tier::Portable, OnError::Skip), &letters);
@@ -277,7 +277,7 @@ fn decode(title: &str, name: &str, alphabet: Alphabet, letter: fn(u8) -> char, r
     race(title, code.len(), rounds, contestants);
 }
 
-/// Fills a buffer of the size, again and again.
+/// Fills a buffer of the size again and again.
 fn generating<'a, S: Source + 'a>(
     name: impl ToString,
     size: usize,
@@ -335,10 +335,10 @@ fn utf8(rounds: &Rounds) {
     }
 }
 
-/// How often whom.
+/// How many rounds to run, for which contestants.
 struct Rounds {
     count: usize,
-    /// Part of the name of a contestant.
+    /// Part of a contestant's name.
     only: String,
 }
 
@@ -348,7 +348,7 @@ type Named = (&'static str, fn(&Rounds));
 const BENCHMARKS: &[Named] = &[
     ("encode-english", |rounds| {
         encode_ascii(
-            "Encode: English (ASCII), left out what has no code",
+            "Encode: English (ASCII), skipping characters without a code",
             b"",
             OnError::Skip,
             rounds,
@@ -395,7 +395,7 @@ fn main() {
     }
 }
 
-/// Length of the longest block that ends between characters.
+/// Returns the length of the longest prefix that ends between characters.
 fn whole_characters(text: &str) -> usize {
     let most = text.len().min(BLOCK_BYTES);
     (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0)

@@ -1,8 +1,8 @@
-//! Bytes in, bytes out: the stages of fullbore as pure functions, without a file descriptor in sight.
+//! Fullbore's stages as pure functions from bytes to bytes, without file descriptors.
 //!
-//! Flow: block → [`Codec::push`] → bytes of the output, … → [`Codec::finish`]. Every codec has a folder with
-//! `naive` (the oracle, beyond doubt by reading), `portable`, `avx2` and `avx512`; all are in every binary, and
-//! [`Tier::current`] chooses once. [`memory`] is no stage: ways to move bytes, to be compared.
+//! Flow: block → [`Codec::push`] → bytes of the output, … → [`Codec::finish`]. Every codec has a folder with `naive`
+//! (simple enough to verify by reading; the tests compare with it), `portable`, `avx2` and `avx512`. Every binary
+//! contains all of them, and the constructor's [`Tier`] chooses.
 
 pub mod fizzbuzz;
 pub mod generate;
@@ -10,12 +10,17 @@ pub mod gost;
 mod kernel;
 #[cfg(target_arch = "x86_64")]
 mod lines_avx512;
-pub mod memory;
 pub mod morse;
 mod place;
 mod stream;
 mod tier;
+#[cfg(test)]
+#[path = "../tests/common/tiers.rs"]
+mod tiers;
 pub mod utf8;
+
+#[cfg(test)]
+extern crate self as fullbore_codec;
 
 pub use place::Place;
 pub use stream::{Codec, Divisible, Fault};

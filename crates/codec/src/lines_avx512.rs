@@ -1,17 +1,14 @@
-//! Counting lines with AVX-512: with it, encode-plain went from 7.0 to 7.3 GB/s.
+//! Counts lines with AVX-512, which raised encode-plain from 7.0 to 7.3 GB/s.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
 use crate::kernel::load64;
+use crate::tier::Avx512;
 
-/// How many line feeds there are.
-///
-/// # Panics
-/// When the CPU lacks the tier.
-pub(crate) fn count(bytes: &[u8]) -> u64 {
-    assert!(crate::Tier::best() >= crate::Tier::Avx512, "the tier has been granted");
-    // SAFETY: the CPU has the tier (checked above).
+/// Returns how many line feeds there are.
+pub(crate) fn count(_: Avx512, bytes: &[u8]) -> u64 {
+    // SAFETY: the first argument exists only where the CPU has the tier.
     unsafe { count_lines(bytes) }
 }
 

@@ -1,14 +1,13 @@
-//! Which kernels run: chosen once, by what the CPU can do.
+//! Selects which kernels run, according to the CPU.
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::OnceLock;
 
-/// A set of instructions that kernels are written for. Greater ones include the lesser.
+/// A set of instructions that kernels use. Each tier includes the lesser ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Tier {
-    /// Rust without intrinsics: runs everywhere.
+    /// Rust without intrinsics, which runs everywhere.
     Portable,
     /// AVX2 with BMI1, BMI2, LZCNT, POPCNT and PCLMULQDQ: Haswell, Zen and later.
     Avx2,
@@ -16,24 +15,45 @@ pub enum Tier {
     Avx512,
 }
 
-/// A wish for a tier that cannot be granted.
+/// The requested tier cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TierError {
-    /// Not the name of a tier.
+    /// No tier has this name.
     Unknown(String),
-    /// The CPU does not have it.
+    /// The CPU lacks the tier.
     Unsupported(Tier),
+}
+
+/// Proves that the CPU has the instructions of [`Tier::Avx2`]. Only [`Tier::granted`] makes one, so no other CPU can
+/// reach a kernel that takes it.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+/// Proves that the CPU has the instructions of [`Tier::Avx512`]; see [`Avx2`].
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+/// A tier that the CPU has, with the proof.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Granted {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
 }
 
 impl fmt::Display for TierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(name) => {
-                write!(f, "FULLBORE_TIER: {name}: not one of portable, avx2, avx512")
+                write!(f, "{name}: not one of portable, avx2, avx512")
             }
             Self::Unsupported(tier) => {
-                write!(f, "FULLBORE_TIER: {tier}: this CPU has only {}", Tier::best())
+                write!(f, "{tier}: this CPU has only {}", Tier::best())
             }
         }
     }
@@ -65,7 +85,7 @@ impl FromStr for Tier {
 }
 
 impl Tier {
-    /// The greatest tier of this CPU.
+    /// Returns the greatest tier of this CPU.
     #[must_use]
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -95,7 +115,7 @@ impl Tier {
         Self::Portable
     }
 
-    /// The tiers this CPU can run, least first: what tests go through.
+    /// Returns the tiers that this CPU can run, least first; tests try them all.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut tiers = vec![Self::Portable, Self::Avx2, Self::Avx512];
@@ -103,39 +123,28 @@ impl Tier {
         tiers
     }
 
-    /// The tier to use: the best one, or the one that the environment variable `FULLBORE_TIER` names. Looked up once.
+    /// Returns the tier called `name`, if this CPU can run it.
     ///
     /// # Errors
-    /// [`TierError`] when the variable names no tier, or one that this CPU cannot run.
-    pub fn current() -> Result<Self, TierError> {
-        static TIER: OnceLock<Result<Tier, TierError>> = OnceLock::new();
-        TIER.get_or_init(|| match std::env::var_os("FULLBORE_TIER") {
-            None => Ok(Self::best()),
-            Some(name) if name.is_empty() => Ok(Self::best()),
-            Some(name) => Self::wanted(&name.to_string_lossy(), Self::best()),
-        })
-        .clone()
+    /// [`TierError`] when no tier has this name, or this CPU cannot run it.
+    pub fn named(name: &str) -> Result<Self, TierError> {
+        Self::named_up_to(name, Self::best())
     }
 
-    /// This tier, or the best of the CPU where it has not got it: what makes a kernel of the tier safe to call.
-    pub(crate) fn granted(self) -> Self {
-        self.min(Self::best())
-    }
-
-    /// Whether this CPU has the vectors of the tier: AVX2 alone, AVX-512 F and BW alone. That is all a kernel needs which
-    /// only moves memory, so it runs on CPUs, too, that lack the rest of the tier.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) fn has_vectors(self) -> bool {
-        match self {
-            Self::Portable => true,
-            Self::Avx2 => is_x86_feature_detected!("avx2"),
-            Self::Avx512 => {
-                is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw")
-            }
+    /// Returns this tier, or the CPU's best one if that is less, as the proof that its kernels need.
+    pub(crate) fn granted(self) -> Granted {
+        match self.min(Self::best()) {
+            Self::Portable => Granted::Portable,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => Granted::Avx2(Avx2(())),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => Granted::Avx512(Avx512(())),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => Granted::Portable,
         }
     }
 
-    fn wanted(name: &str, best: Self) -> Result<Self, TierError> {
+    fn named_up_to(name: &str, best: Self) -> Result<Self, TierError> {
         let tier: Self = name.parse()?;
         if tier > best { Err(TierError::Unsupported(tier)) } else { Ok(tier) }
     }
@@ -147,15 +156,15 @@ mod tests {
 
     #[test]
     fn a_tier_is_never_forced_beyond_the_cpu() {
-        assert_eq!(Tier::wanted("avx2", Tier::Avx512), Ok(Tier::Avx2));
-        assert_eq!(Tier::wanted("avx512", Tier::Avx2), Err(TierError::Unsupported(Tier::Avx512)));
-        assert_eq!(Tier::wanted("sse9", Tier::Avx2), Err(TierError::Unknown("sse9".to_owned())));
-    }
-
-    #[test]
-    #[cfg(target_arch = "x86_64")]
-    fn a_cpu_with_a_tier_has_its_vectors() {
-        assert!(Tier::all().into_iter().all(Tier::has_vectors));
+        assert_eq!(Tier::named_up_to("avx2", Tier::Avx512), Ok(Tier::Avx2));
+        assert_eq!(
+            Tier::named_up_to("avx512", Tier::Avx2),
+            Err(TierError::Unsupported(Tier::Avx512))
+        );
+        assert_eq!(
+            Tier::named_up_to("sse9", Tier::Avx2),
+            Err(TierError::Unknown("sse9".to_owned()))
+        );
     }
 
     #[test]

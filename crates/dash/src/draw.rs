@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 
 use crate::State;
 use crate::layout::{Columns, Lines};
-use crate::state::Shown;
+use crate::shown::Shown;
 use crate::widgets::{Header, StageLine, Titles, VerdictLines};
 
 /// Draws the whole of `frame`, whatever its size.

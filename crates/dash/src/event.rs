@@ -1,6 +1,6 @@
 //! Everything that can happen to the view.
 
-use fullbore_pipeline::record::Snapshot;
+use fullbore_record::Snapshot;
 
 use crate::TerminalSize;
 

@@ -1,6 +1,6 @@
 //! What fits: which lines and which columns are shown.
 
-use crate::state::{Shown, ShownStage};
+use crate::shown::{Shown, ShownStage};
 use crate::text;
 
 /// Most lines the view takes, however tall the terminal.

@@ -1,6 +1,6 @@
 //! The live view of a running pipeline, drawn in place on the terminal that the pipeline itself uses.
 //!
-//! Flow: [`Snapshot`](fullbore_pipeline::record::Snapshot) → [`Event`] → [`State`] (pure) → [`draw()`] → [`InlineBackend`] → bytes → [`View`].
+//! Flow: [`Snapshot`](fullbore_record::Snapshot) → [`Event`] → [`State`] (pure) → [`draw()`] → [`InlineBackend`] → bytes → [`View`].
 //! It never reads from the terminal, never changes its mode and never asks it where the cursor is; it measures nothing.
 //! What a stage prints meanwhile stays readable above the view, and a failure to show never fails the pipeline.
 //!
@@ -8,7 +8,7 @@
 //! use fullbore_dash::{Look, TerminalSize, View};
 //! let size = || TerminalSize { columns: 80, rows: 24 };
 //! let mut view = View::start(Vec::new(), size, Look::Plain)?;
-//! view.show(&fullbore_pipeline::record::Snapshot::default());
+//! view.show(&fullbore_record::Snapshot::default());
 //! view.clear();
 //! # Ok::<(), fullbore_dash::Unsuitable>(())
 //! ```
@@ -20,6 +20,7 @@ mod event;
 mod layout;
 mod look;
 mod recent;
+mod shown;
 mod state;
 mod terminal;
 mod text;

@@ -1,6 +1,6 @@
 //! What a stage did in the last second, and how fast it was before that: read off its timeline.
 
-use fullbore_pipeline::record::{StageTimeline, Timeline};
+use fullbore_record::{StageTimeline, Timeline};
 
 /// How far back "now" reaches, in nanoseconds: long enough that the numbers can be read before they change.
 const NOW_NS: u64 = 1_000_000_000;

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use fullbore_measure::Bytes;
-use fullbore_pipeline::record::{Cause, Finding, Outcome, RunRecord, Snapshot, StageRecord};
+use fullbore_record::{Finding, Outcome, RunRecord, Snapshot, StageRecord, advice_text};
 
 use crate::layout;
 use crate::recent::{Activity, Flow};
+use crate::shown::{Shown, ShownPipe, ShownStage, Verdict};
 use crate::text::neutralise;
 use crate::{Event, Look, TerminalSize};
 
@@ -19,49 +20,6 @@ pub struct State {
     height: u16,
     is_suspended: bool,
     cpu_times: VecDeque<CpuTime>,
-}
-
-/// A whole pipeline, ready to be drawn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Shown {
-    pub(crate) elapsed_ns: u64,
-    pub(crate) cpus: u32,
-    /// CPU seconds per second, over the last second.
-    pub(crate) cpus_in_use: f64,
-    pub(crate) stages: Vec<ShownStage>,
-    pub(crate) verdict: Option<Verdict>,
-}
-
-/// One stage, ready to be drawn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ShownStage {
-    pub(crate) number: u32,
-    pub(crate) command: String,
-    pub(crate) is_alive: bool,
-    pub(crate) exit_status: Option<i32>,
-    pub(crate) activity: Activity,
-    /// What it waited for most in its life so far, when not for a pipe.
-    pub(crate) cause: Option<Cause>,
-    /// `None` when Linux does not count how it moves data.
-    pub(crate) flow: Option<Flow>,
-    pub(crate) handled: Option<Bytes>,
-    pub(crate) pipe: Option<ShownPipe>,
-}
-
-/// The pipe from a stage to the next one.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct ShownPipe {
-    pub(crate) fill_bytes: Option<u64>,
-    pub(crate) capacity_bytes: Option<u64>,
-    pub(crate) is_tuned: bool,
-}
-
-/// The first finding.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Verdict {
-    pub(crate) stage: Option<u32>,
-    pub(crate) message: String,
-    pub(crate) advice: String,
 }
 
 /// CPU time of all stages at some moment.
@@ -197,11 +155,8 @@ fn pipe_after(snapshot: &Snapshot, stage: u32) -> Option<ShownPipe> {
 fn verdict(finding: &Finding) -> Verdict {
     Verdict {
         stage: finding.stage,
-        // How long "this run took" is no matter while it runs.
-        message: neutralise(
-            finding.message.split("; the best possible time").next().unwrap_or_default(),
-        ),
-        advice: neutralise(&finding.advice),
+        message: neutralise(&finding.message),
+        advice: neutralise(&advice_text(&finding.advice)),
     }
 }
 

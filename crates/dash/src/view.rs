@@ -4,7 +4,7 @@ use std::io::Write;
 use std::panic;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fullbore_pipeline::record::Snapshot;
+use fullbore_record::Snapshot;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 

@@ -7,7 +7,7 @@ mod sample;
 use std::path::Path;
 
 use fullbore_dash::{Event, Look, State, TerminalSize, draw};
-use fullbore_pipeline::record::Snapshot;
+use fullbore_record::{AdvicePart, Snapshot};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -88,7 +88,7 @@ fn hostile_text_stays_in_its_line_and_column() {
         "e\u{1b}[2J\u{1b}]0;owned\u{7}\r\n\u{202e}\u{9b}31m\u{200d}z\u{301}\u{301}日本語👩‍👩‍👧";
     snapshot.record.stages[1].command = hostile.repeat(50);
     snapshot.record.findings[0].message = hostile.repeat(50);
-    snapshot.record.findings[0].advice = hostile.repeat(50);
+    snapshot.record.findings[0].advice = vec![AdvicePart::text(hostile.repeat(50))];
     let shown = screen(&snapshot, 120, 12);
     assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown:?}");
     assert!(!shown.contains(['\u{202e}', '\u{200d}', '\u{301}']), "{shown:?}");

@@ -96,7 +96,7 @@ fn messages_between_frames_stay_readable_above_a_whole_view() {
         }
         let header = terminal.line_with("fullbore  17.5 s");
         assert_eq!(header, terminal.line_with("message 5") + 2, "one blank line between");
-        for (below, text) in (2..).zip(["zstdcat", "▸ 2 jq", "grep", "sort", "wc -l"]) {
+        for (below, text) in (2..).zip(["1 zstdcat", "▸ 2 jq", "grep", "sort", "wc -l"]) {
             assert_eq!(terminal.line_with(text), header + below);
         }
         assert_eq!(usize::from(terminal.cursor().0), header - 1, "the cursor waits above the view");
@@ -122,7 +122,7 @@ fn a_pinned_view_keeps_messages_of_many_lines_whole() {
             ["Traceback:", "  one", "  two", "  three", "", "Error", "frame=  20 fps= 5"]
         );
         assert!(terminal.line_with("15.5 s") > first + 6, "{lines:#?}");
-        terminal.line_with("zstdcat");
+        terminal.line_with("1 zstdcat");
         view.clear();
         terminal.print(&"summary of the run\n".repeat(30));
         assert!(

@@ -1,4 +1,4 @@
-//! Blocks of the input: read when they are needed, or ahead by a thread of its own where that pays.
+//! Supplies the input in blocks, read on demand or ahead by a separate thread where that pays.
 
 use std::fs;
 use std::sync::LazyLock;
@@ -10,15 +10,15 @@ use fullbore_pipe::Scratch;
 
 use crate::{Input, InputError};
 
-/// When more than one thread works on a stream.
+/// When to use more than one thread on a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threads {
-    /// Where a CPU is idle and much comes in.
+    /// When a CPU is idle and much input comes in.
     #[default]
     WherePays,
-    /// Never: one thread.
+    /// Never: one thread does everything.
     Never,
-    /// From the first block on; so many where any number can be used.
+    /// From the first block; this many where any number can be used.
     Always(usize),
 }
 
@@ -39,13 +39,13 @@ impl Block {
     }
 }
 
-/// The blocks of an input, one after the other.
+/// The blocks of an input, in order.
 #[derive(Debug)]
 pub(crate) enum Blocks {
-    /// Read here.
+    /// The calling thread reads.
     Here { input: Input, block: Block, room: usize, pays: Pays },
-    /// Read by a thread. One that is in the middle of a read when this is dropped ends with its input
-    /// or with the process: waiting for it could take for ever.
+    /// Another thread reads. If this is dropped while that thread is inside a read, the thread ends with its input or
+    /// with the process: waiting for it could take for ever.
     Ahead {
         full: Receiver<Result<Block, InputError>>,
         empty: SyncSender<Block>,
@@ -54,11 +54,11 @@ pub(crate) enum Blocks {
     },
 }
 
-/// How much is read at once: half of the largest pipe of an unprivileged user, and within the L2 cache.
+/// Most bytes in one read: half of an unprivileged user's largest pipe, and small enough for the L2 cache.
 const BLOCK_BYTES: usize = 512 << 10;
-/// The first block is smaller, so that little input needs little memory.
+/// Size of the first block, kept small so that little input needs little memory.
 const FIRST_BLOCK_BYTES: usize = 64 << 10;
-/// Blocks between the threads.
+/// How many blocks may lie between the threads.
 const QUEUE: usize = 2;
 
 impl Blocks {
@@ -72,14 +72,14 @@ impl Blocks {
         if matches!(threads, Threads::Always(_)) { blocks.go_ahead() } else { blocks }
     }
 
-    /// Gets the next block ready; empty at the end. `before_waiting` is called when there is none yet.
+    /// Gets the next block ready; it is empty at the end. Calls `before_waiting` when no block is ready yet.
     pub(crate) fn advance<E: From<InputError>>(
         &mut self,
         before_waiting: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
         match self {
             Self::Here { input, block, room, pays } => {
-                // A read that was cut short may have taken all there was.
+                // A short read may have taken all there was.
                 if block.len < *room && input.is_dry() {
                     before_waiting()?;
                 }
@@ -95,7 +95,7 @@ impl Blocks {
                 if *is_over {
                     return Ok(());
                 }
-                // The thread may have ended; then the memory is of no use.
+                // The thread may have ended; nobody needs the memory then.
                 let _ = empty.send(std::mem::take(block));
                 let next = match full.try_recv() {
                     Err(TryRecvError::Empty) => {
@@ -111,15 +111,15 @@ impl Blocks {
         }
     }
 
-    /// The block that `advance` got ready.
+    /// Returns the block that `advance` got ready.
     pub(crate) fn block(&self) -> &[u8] {
         match self {
             Self::Here { block, .. } | Self::Ahead { block, .. } => block.bytes(),
         }
     }
 
-    /// The input with a descriptor of its own, when it pays to work on what is left of it with several threads. Call
-    /// between blocks, and ask for none after it.
+    /// Returns the input with its own descriptor when several threads would finish the rest faster. Call it between
+    /// blocks, and ask for no block after it returned one.
     pub(crate) fn to_be_divided(&self) -> Option<Input> {
         match self {
             Self::Here { input, pays, .. } if pays.is_worth_dividing() => input.try_clone().ok(),
@@ -127,7 +127,7 @@ impl Blocks {
         }
     }
 
-    /// Starts the thread when it pays. Call between blocks.
+    /// Starts the reading thread when that pays. Call it between blocks.
     pub(crate) fn reconsider(self) -> Self {
         match &self {
             Self::Here { pays, .. } if pays.is_worth_it() => self.go_ahead(),
@@ -142,13 +142,13 @@ impl Blocks {
         let (full_sender, full) = sync_channel(QUEUE);
         let (empty, empties) = sync_channel::<Block>(QUEUE + 2);
         for _ in 0..=QUEUE {
-            // There is room for all of them.
+            // The queue has room for all of them.
             let _ = empty.send(Block::new());
         }
         let reading = move || read_all(for_thread, &empties, &full_sender);
         match thread::Builder::new().spawn(reading) {
             Ok(_) => Self::Ahead { full, empty, block, is_over: false },
-            // At the limit of processes: it goes on here, and does not ask again.
+            // The limit of processes is reached: keep reading here, and do not try again.
             Err(_) => stay(input, block),
         }
     }
@@ -168,21 +168,21 @@ fn read_all(
     }
 }
 
-/// Whether reading ahead would pay.
+/// Decides whether reading ahead would pay.
 #[derive(Debug, Default)]
 pub(crate) struct Pays {
-    /// Still to be decided.
+    /// Whether the decision is still open.
     is_open: bool,
     begin: Option<Instant>,
     read: u64,
     reading: Duration,
-    looks: u32,
-    idle_looks: u32,
+    samples: u32,
+    idle_samples: u32,
 }
 
-/// Nothing is decided before this much was read …
+/// Input after which the decision may fall.
 const DECIDE_BYTES: u64 = 8 << 20;
-/// … nor after this much: what has not paid by then is left alone.
+/// Input after which the decision falls against a thread: what has not paid by then never will.
 const GIVE_UP_BYTES: u64 = 256 << 20;
 
 impl Pays {
@@ -190,7 +190,7 @@ impl Pays {
         Self { is_open: threads == Threads::WherePays, ..Self::default() }
     }
 
-    /// Takes note of a block.
+    /// Records how long one block took to read.
     pub(crate) fn note(&mut self, took: Duration, count: usize) {
         if !self.is_open {
             return;
@@ -199,39 +199,39 @@ impl Pays {
         self.read += count as u64;
         self.reading += took;
         self.is_open = self.read < GIVE_UP_BYTES;
-        // A look costs 10 µs: a few for every mebibyte at most.
+        // A sample costs 10 µs, so take a few a mebibyte at most.
         if self.read >= DECIDE_BYTES / 2 {
-            self.looks += 1;
-            self.idle_looks += u32::from(has_idle_cpu());
+            self.samples += 1;
+            self.idle_samples += u32::from(has_idle_cpu());
         }
     }
 
-    /// Reading takes a good part of the time, but not most of it (then the input is waited for), and a CPU was
-    /// idle in most looks.
+    /// Tells whether reading takes a good part of the time but not most of it (which would mean waiting for input), and
+    /// a CPU was idle in most samples.
     fn is_worth_it(&self) -> bool {
         self.reading_share().is_some_and(|share| (0.1..0.7).contains(&share))
     }
 
-    /// The input is not waited for most of the time, and a CPU was idle in most looks.
+    /// Tells whether most of the time went elsewhere than into waiting for input, and a CPU was idle in most samples.
     pub(crate) fn is_worth_dividing(&self) -> bool {
         self.reading_share().is_some_and(|share| share < 0.7)
     }
 
-    /// Share of the time that goes into reading, once that can be told; `None` where no CPU is idle.
+    /// Returns the share of the time spent reading, once it is known; `None` where no CPU is idle.
     fn reading_share(&self) -> Option<f64> {
         let begin = self.begin?;
-        if !self.is_open || self.read < DECIDE_BYTES || 2 * self.idle_looks <= self.looks {
+        if !self.is_open || self.read < DECIDE_BYTES || 2 * self.idle_samples <= self.samples {
             return None;
         }
         Some(self.reading.as_secs_f64() / begin.elapsed().as_secs_f64())
     }
 }
 
-/// Whether fewer threads want a CPU than there are.
+/// Tells whether fewer threads want a CPU than there are CPUs.
 ///
 /// Source: proc_loadavg(5), fourth field: runnable entities, this one included.
 fn has_idle_cpu() -> bool {
-    // Asks for the limits of cgroups: five files.
+    // This reads the limits of cgroups from five files.
     static CPUS: LazyLock<usize> =
         LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -244,19 +244,19 @@ fn has_idle_cpu() -> bool {
 mod tests {
     use super::*;
 
-    fn after(reading_ms: u64, total_ms: u64, idle_looks: u32) -> Pays {
+    fn after(reading_ms: u64, total_ms: u64, idle_samples: u32) -> Pays {
         Pays {
             is_open: true,
             begin: Instant::now().checked_sub(Duration::from_millis(total_ms)),
             read: DECIDE_BYTES,
             reading: Duration::from_millis(reading_ms),
-            looks: 10,
-            idle_looks,
+            samples: 10,
+            idle_samples,
         }
     }
 
     #[test]
-    fn a_thread_pays_only_with_an_idle_cpu_and_reads_that_take_part_of_the_time() {
+    fn reading_ahead_pays_only_with_an_idle_cpu_and_reads_that_take_part_of_the_time() {
         assert!(after(300, 1000, 9).is_worth_it());
         assert!(!after(300, 1000, 2).is_worth_it(), "no CPU was idle");
         assert!(!after(10, 1000, 9).is_worth_it(), "reading takes no time");

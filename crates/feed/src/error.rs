@@ -1,4 +1,4 @@
-//! What can end a stage early.
+//! Errors that end a stage early.
 
 use std::fmt;
 
@@ -6,20 +6,22 @@ use fullbore_pipe::OutputError;
 
 use crate::InputError;
 
-/// A stage that did not come to the end of its input.
+/// A stage that did not reach the end of its input.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FeedError<E> {
-    /// The input could not be read.
+    /// Reading the input failed.
     Input(InputError),
     /// The input is malformed; everything before it was written.
     Codec(E),
-    /// The output could not be written.
+    /// Writing the output failed.
     Output(OutputError),
+    /// There was not enough memory for the pieces in progress.
+    Memory(std::io::Error),
 }
 
 impl<E> FeedError<E> {
-    /// Whether the reader of the output left: then a stage ends as `cat` does, without a word.
+    /// Tells whether the output's reader left. A stage then ends silently, as `cat` does.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.is_broken_pipe())
     }
@@ -31,6 +33,7 @@ impl<E: fmt::Display> fmt::Display for FeedError<E> {
             Self::Input(error) => error.fmt(f),
             Self::Codec(error) => error.fmt(f),
             Self::Output(error) => error.fmt(f),
+            Self::Memory(error) => error.fmt(f),
         }
     }
 }
@@ -41,6 +44,7 @@ impl<E: std::error::Error + 'static> std::error::Error for FeedError<E> {
             Self::Input(error) => error.source(),
             Self::Codec(error) => error.source(),
             Self::Output(error) => error.source(),
+            Self::Memory(error) => error.source(),
         }
     }
 }

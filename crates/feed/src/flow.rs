@@ -1,4 +1,4 @@
-//! From the input through a codec to the output.
+//! Moves a stream from the input through a codec to the output.
 
 use std::convert::Infallible;
 use std::os::fd::AsFd;
@@ -11,23 +11,16 @@ use fullbore_pipe::{OutputError, PipeWriter};
 
 use crate::ahead::{Blocks, Pays, Threads};
 use crate::parallel::{in_parts, in_pieces};
-use crate::{FeedError, Input};
+use crate::{FeedError, Input, Moved};
 
-/// How much went through a stage, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
-    /// Taken from the input.
-    pub read: u64,
-    /// Taken by the output.
-    pub written: u64,
-}
-
-/// Sends all of an input through a codec. A second thread may read ahead.
+/// Sends the whole input through a codec. A second thread may read ahead.
 ///
-/// What is there goes out before the stage waits for more, so that a line typed into a pipeline comes out at once.
+/// Before the stage waits for more input, it writes everything it has, so that a line typed into a pipeline appears at
+/// once.
 ///
 /// # Errors
-/// [`FeedError`]; what was written before stays written, and of malformed input that is everything before the fault.
+/// [`FeedError`]; everything written before the error stays written. For malformed input that is everything before the
+/// fault.
 pub fn transform<C: Codec, F: AsFd>(
     input: Input,
     codec: &mut C,
@@ -43,7 +36,7 @@ pub fn transform<C: Codec, F: AsFd>(
     finish(codec, writer, read)
 }
 
-/// The same for a codec that can be divided: several threads may work on it.
+/// Sends the whole input through a codec whose input can be split; several threads may work on it.
 ///
 /// # Errors
 /// As [`transform`].
@@ -67,7 +60,7 @@ pub fn transform_divided<C: Divisible, F: AsFd + Send + 'static>(
     finish(&mut codec, &mut writer, read)
 }
 
-/// One block; returns how many bytes it had, 0 at the end.
+/// Sends one block through the codec and returns its length, 0 at the end.
 fn block<C: Codec, F: AsFd>(
     blocks: &mut Blocks,
     codec: &mut C,
@@ -106,7 +99,7 @@ fn push<C: Codec, F: AsFd>(
     Ok(())
 }
 
-/// One call of a codec; what it wrote is kept even when it fails.
+/// Calls a codec once, and keeps what it wrote even when it fails.
 fn step<E, F: AsFd>(
     writer: &mut PipeWriter<F>,
     bound: usize,
@@ -122,12 +115,12 @@ fn step<E, F: AsFd>(
     }
 }
 
-/// What a source is asked for at the least; it gets all the room there is up to the end of a chunk.
+/// Least output to ask a source for; it gets all the room up to the end of a chunk.
 const GENERATE_BYTES: usize = 64 << 10;
-/// Bytes between two looks at whether it pays to use several threads.
-const LOOK_BYTES: usize = 1 << 20;
+/// Bytes between two checks of whether several threads would pay.
+const SAMPLE_BYTES: usize = 1 << 20;
 
-/// Writes what `source` makes, until it makes nothing or `limit` bytes were written.
+/// Writes what `source` generates, until it ends or `limit` bytes were written.
 ///
 /// # Errors
 /// When the output fails.
@@ -144,7 +137,7 @@ pub fn generate<S: Source + ?Sized, F: AsFd>(
     Ok(Moved { read: 0, written: writer.written() })
 }
 
-/// The same for a source that can be anywhere at once: several threads may work on it.
+/// Writes the output of a source that can start at any position; several threads may work on it.
 ///
 /// # Errors
 /// When the output fails.
@@ -159,13 +152,13 @@ pub fn generate_divided<S: Skip, F: AsFd + Send + 'static>(
         return in_parts(source, left, writer, workers);
     }
     let mut pays = Pays::new(threads);
-    let mut since_look = 0;
+    let mut since_sample = 0;
     while let count @ 1.. = fill(&mut source, left, &mut writer)? {
         left -= count as u64;
-        since_look += count;
-        if since_look >= LOOK_BYTES {
-            pays.note(Duration::ZERO, since_look);
-            since_look = 0;
+        since_sample += count;
+        if since_sample >= SAMPLE_BYTES {
+            pays.note(Duration::ZERO, since_sample);
+            since_sample = 0;
             if pays.is_worth_dividing() {
                 return in_parts(source, left, writer, all_cpus());
             }
@@ -175,14 +168,14 @@ pub fn generate_divided<S: Skip, F: AsFd + Send + 'static>(
     Ok(Moved { read: 0, written: writer.written() })
 }
 
-/// More workers than this do not make one stream faster: taking pieces and writing them is one after the other.
+/// Most workers for one stream. More do not make it faster, because they take and write pieces one after the other.
 const MOST_WORKERS: usize = 4;
 
 fn all_cpus() -> usize {
     available_parallelism().map_or(1, usize::from).min(MOST_WORKERS)
 }
 
-/// Fills some room from a source; returns how many bytes, 0 at the end.
+/// Fills some room from a source, and returns how many bytes it generated, 0 at the end.
 fn fill<S: Source + ?Sized, F: AsFd>(
     source: &mut S,
     left: u64,

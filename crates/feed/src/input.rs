@@ -1,15 +1,15 @@
-//! Where a stage reads from.
+//! Reads a stage's input.
 
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use fullbore_pipe::transfer::wait_until;
-use fullbore_pipe::{fill, grow, is_pipe};
+use fullbore_pipe::{Limits, fill, is_pipe, widen};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 
-/// A pipe, file, socket or terminal that is read in large blocks.
+/// An input (pipe, file, socket or terminal) that is read in large blocks.
 #[derive(Debug)]
 pub struct Input {
     fd: OwnedFd,
@@ -18,18 +18,18 @@ pub struct Input {
     may_grow: bool,
 }
 
-/// Input before a pipe is grown: a small one is over by then.
+/// Input after which a pipe is widened: a small input is over by then.
 const GROW_BYTES: u64 = 1 << 20;
 
 impl Input {
-    /// An input with the name that messages give it.
+    /// Makes an input with the name that messages use for it.
     pub fn new(fd: impl Into<OwnedFd>, name: impl Into<String>) -> Self {
         let fd = fd.into();
         let may_grow = is_pipe(&fd);
         Self { fd, name: name.into(), read: 0, may_grow }
     }
 
-    /// Standard input.
+    /// Returns standard input.
     ///
     /// # Errors
     /// When it is closed.
@@ -41,21 +41,21 @@ impl Input {
         }
     }
 
-    /// The same input with a descriptor of its own; only one of the two may be read from here on.
+    /// Returns the same input with its own descriptor; from then on, read from only one of the two.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { fd: self.fd.try_clone()?, name: self.name.clone(), ..*self })
     }
 
-    /// Bytes read so far.
+    /// Returns how many bytes were read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.read
     }
 
-    /// Reads what is there, at least one byte; 0 at the end. Waits where the descriptor does not.
+    /// Reads what is available, at least one byte; 0 at the end. Waits where a non-blocking descriptor does not.
     ///
     /// # Errors
-    /// What Linux says, with the name of the input and the bytes read before.
+    /// Linux's error, with the name of the input and the bytes read before.
     ///
     /// Source: read(2).
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, InputError> {
@@ -75,7 +75,7 @@ impl Input {
         }
     }
 
-    /// Reads until the block is full or the input ends; returns how many bytes it has.
+    /// Reads until the block is full or the input ends, and returns how many bytes it has.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -90,7 +90,7 @@ impl Input {
         Ok(bytes)
     }
 
-    /// Whether the next read would have to wait, as far as Linux can tell.
+    /// Tells whether the next read would have to wait, as far as Linux can tell.
     #[must_use]
     pub fn is_dry(&self) -> bool {
         fill(&self.fd).is_ok_and(|bytes| bytes.0 == 0)
@@ -99,7 +99,7 @@ impl Input {
     fn grow_late(&mut self) {
         if self.may_grow && self.read >= GROW_BYTES {
             self.may_grow = false;
-            grow(&self.fd);
+            widen(&self.fd, Limits::DEFAULT.pipe_max);
         }
     }
 
@@ -114,7 +114,7 @@ impl AsFd for Input {
     }
 }
 
-/// Input that failed.
+/// Reading an input failed.
 #[derive(Debug)]
 pub struct InputError {
     name: String,

@@ -1,20 +1,21 @@
-//! A buffer between two pipes against the simplest model there is: what goes in comes out.
+//! Tests a buffer between two pipes against the simplest model: what goes in comes out.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-use std::io::{Read, Write, pipe};
+use std::io::{Read, Seek, Write, pipe};
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, channel};
 
 use fullbore_feed::buffer::{Buffer, Error, Event, Hash, Options, Watermarks};
 use fullbore_measure::Bytes;
 use proptest::prelude::*;
+use rustix::pipe::{SpliceFlags, splice};
 
 /// What the other two programs of the pipeline do, in turn.
 #[derive(Clone, Debug)]
 enum Step {
     /// The producer writes this many bytes.
     Write(usize),
-    /// The consumer reads until it has this many bytes more, or all that was written.
+    /// The consumer reads this many bytes, or all that was written.
     Read(usize),
 }
 
@@ -83,7 +84,7 @@ proptest! {
         let total: usize =
             steps.iter().map(|step| if let Step::Write(count) = step { *count } else { 0 }).sum();
         let (mut input, mut output) = (ends.input, ends.output);
-        // Producer and consumer side by side, as in a pipeline: neither may wait for the other for ever.
+        // Producer and consumer run side by side, as in a pipeline: neither may wait for the other for ever.
         std::thread::scope(|scope| {
             let steps = &steps;
             scope.spawn(move || {
@@ -98,8 +99,8 @@ proptest! {
             });
             // Otherwise the queue would hardly ever hold anything.
             let is_ahead = || {
-                let look = ends.buffer.look();
-                look.read == Bytes(total as u64) || look.waits.room_ns > 0
+                let status = ends.buffer.status();
+                status.read == Bytes(total as u64) || status.waits.room_ns > 0
             };
             while waits_first && !is_ahead() {
                 std::thread::yield_now();
@@ -117,19 +118,19 @@ proptest! {
                     assert_eq!(*found, byte(place), "at {place}");
                     place += 1;
                 }
-                let look = ends.buffer.look();
-                assert!(look.memory <= look.limit, "{look:?}");
+                let status = ends.buffer.status();
+                assert!(status.memory <= status.limit, "{status:?}");
                 if place == total {
-                    break; // the write end stays open in the buffer: no end of file comes
+                    break; // the write end stays open in the buffer, so no end of file comes
                 }
                 assert!(got > 0, "only {place} of {total} bytes came out");
             }
         });
         prop_assert!(ends.ended.recv().unwrap().is_ok());
-        let look = ends.buffer.look();
-        prop_assert_eq!(look.read, Bytes(total as u64));
-        prop_assert_eq!(look.written, Bytes(total as u64));
-        prop_assert_eq!((look.queued, look.memory, look.spilled), (Bytes(0), Bytes(0), Bytes(0)));
+        let status = ends.buffer.status();
+        prop_assert_eq!(status.read, Bytes(total as u64));
+        prop_assert_eq!(status.written, Bytes(total as u64));
+        prop_assert_eq!((status.queued, status.memory, status.spilled), (Bytes(0), Bytes(0), Bytes(0)));
         prop_assert_eq!(ends.buffer.digest().is_some(), hash.is_some());
     }
 }
@@ -151,7 +152,7 @@ fn a_buffer_that_stops_reading_hands_on_what_it_took_though_the_input_stays_open
         let sent = &sent[..length];
         let mut ends = start(Options::default());
         ends.input.write_all(sent).unwrap();
-        while ends.buffer.look().read < Bytes(length as u64) {
+        while ends.buffer.status().read < Bytes(length as u64) {
             std::thread::yield_now();
         }
         ends.buffer.stop_reading();
@@ -162,8 +163,60 @@ fn a_buffer_that_stops_reading_hands_on_what_it_took_though_the_input_stays_open
             got
         });
         assert!(ends.ended.recv().unwrap().is_ok());
-        assert_eq!(ends.buffer.look().written, Bytes(length as u64));
-        drop((ends.input, ends.buffer)); // now its threads end, and the output closes
+        assert_eq!(ends.buffer.status().written, Bytes(length as u64));
+        drop((ends.input, ends.buffer)); // its threads end now, and the output closes
         assert!(reader.join().unwrap() == sent);
     }
+}
+
+#[test]
+fn a_buffer_that_stops_lets_go_of_an_input_that_is_silent() {
+    let ends = start(Options::default());
+    ends.buffer.stop_reading();
+    assert!(ends.ended.recv().unwrap().is_ok());
+    drop(ends.buffer);
+    let mut input = ends.input;
+    // Once its last thread has ended, nobody is left to read.
+    let error = loop {
+        match input.write_all(b"x") {
+            Ok(()) => std::thread::yield_now(),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn what_waits_is_a_copy_that_keeps_no_page_of_the_producer() {
+    const CHUNK: usize = 256 << 10;
+    let options = Options {
+        limit: Bytes(64 << 20),
+        watermarks: Watermarks { start_percent: 100.0, stop_percent: 0.0 },
+        ..Options::default()
+    };
+    let ends = start(options);
+    // The pages of a file stand for any that a producer lends: a write to them changes what all holders see.
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&vec![b'a'; CHUNK]).unwrap();
+    let mut lent = 0;
+    for _ in 0..32 {
+        let mut from = 0;
+        while from < CHUNK as u64 {
+            let wanted = CHUNK - usize::try_from(from).unwrap();
+            let none = SpliceFlags::empty();
+            splice(&file, Some(&mut from), &ends.input, None, wanted, none).unwrap();
+        }
+        lent += CHUNK;
+        while ends.buffer.status().read < Bytes(lent as u64) {
+            std::thread::yield_now();
+        }
+    }
+    file.rewind().unwrap();
+    file.write_all(&vec![b'b'; CHUNK]).unwrap();
+    drop(ends.input);
+    let mut output = ends.output;
+    let mut got = vec![0; lent];
+    output.read_exact(&mut got).unwrap();
+    assert_eq!(got.iter().filter(|byte| **byte != b'a').count(), 0);
+    assert!(ends.ended.recv().unwrap().is_ok());
 }

@@ -1,4 +1,4 @@
-//! Chunks on several CPUs: in order, all of them or exactly those before the first that fails.
+//! Tests chunks on several CPUs: all of them come out in order, or exactly those before the first that fails.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -16,7 +16,7 @@ use fullbore_pipe::{Options, PipeWriter};
 
 const CHUNK_BYTES: usize = 100_000;
 
-/// Turns the bits of each chunk over and adds its number and whether it is the last; refuses one chunk.
+/// Inverts the bits of each chunk and adds its number and whether it is the last; refuses one chunk.
 #[derive(Default)]
 struct Turned {
     refused: Option<u64>,
@@ -91,7 +91,7 @@ fn through(stage: Turned, data: &[u8], workers: usize) -> (Vec<u8>, Done) {
     });
     let mut bytes = Vec::new();
     let _ = out.read_to_end(&mut bytes).unwrap();
-    // A stage that fails leaves its input.
+    // A stage that fails closes its input.
     let _ = writing.join().unwrap();
     (bytes, working.join().unwrap())
 }
@@ -129,7 +129,7 @@ fn exactly_the_chunks_before_the_one_that_fails_come_out() {
 #[test]
 fn as_many_chunks_as_workers_are_in_work_and_no_more() {
     let most_in_work = Arc::new(AtomicUsize::new(0));
-    // They wait for each other, three by three: with fewer at a time this would never end.
+    // They wait for each other in threes: with fewer at a time this would never end.
     let stage = Turned {
         together: Some(Barrier::new(3)),
         most_in_work: Arc::clone(&most_in_work),
@@ -153,7 +153,7 @@ fn a_chunk_comes_out_before_all_of_the_next_goes_in() {
         let mut chunk = vec![0; CHUNK_BYTES + 2];
         into.write_all(&[1]).unwrap();
         for index in 0..40 {
-            // The rest of this one, and one byte of the next that shows that it is not the last.
+            // Send the rest of this chunk, and one byte of the next to show that it is not the last.
             into.write_all(&[1; CHUNK_BYTES]).unwrap();
             out.read_exact(&mut chunk).unwrap();
             assert_eq!(chunk[CHUNK_BYTES..], [index, 0], "{workers} workers");
@@ -173,7 +173,7 @@ fn a_reader_that_left_ends_the_stage_though_the_input_goes_on() {
             let writer = PipeWriter::new(output, Options::default());
             in_chunks(Input::new(input, "the test"), Turned::default(), writer, workers)
         });
-        // Enough for two chunks; then the input is silent, and open.
+        // Send enough for two chunks; then the input stays open and silent.
         let _ = into.write_all(&data(2 * CHUNK_BYTES + 1));
         assert!(working.join().unwrap().unwrap_err().is_broken_pipe(), "{workers} workers");
         drop(into);

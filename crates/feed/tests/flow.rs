@@ -1,4 +1,4 @@
-//! A stage as its user sees it: input in, output out, at once and in order.
+//! Tests a stage as its user sees it: input in, output out, at once and in order.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -65,7 +65,7 @@ impl Codec for Triple {
 
 type Done = Result<Moved, FeedError<Exclamation>>;
 
-/// A stage that reads what is written to the first and writes what is read from the second.
+/// Starts a stage that reads what the test writes to the first end and writes what the test reads from the second.
 fn stage(threads: Threads) -> (std::io::PipeWriter, PipeReader, JoinHandle<Done>) {
     let (input, into) = std::io::pipe().unwrap();
     let (out, output) = std::io::pipe().unwrap();
@@ -82,7 +82,7 @@ fn through(threads: Threads, input: &[u8]) -> (Vec<u8>, Done) {
     let writing = thread::spawn(move || into.write_all(&input));
     let mut bytes = Vec::new();
     out.read_to_end(&mut bytes).unwrap();
-    // A stage that fails leaves its input.
+    // A stage that fails closes its input.
     let _ = writing.join().unwrap();
     (bytes, done.join().unwrap())
 }
@@ -120,7 +120,7 @@ fn a_line_comes_out_before_the_next_one_goes_in() {
         let (mut into, out, done) = stage(threads);
         let mut out = BufReader::new(out);
         for _ in 0..3 {
-            // The last byte of each is kept back by the codec until more comes.
+            // The codec keeps back the last byte of each until more comes.
             into.write_all(b"ab\nx").unwrap();
             let mut line = String::new();
             out.read_line(&mut line).unwrap();
@@ -153,7 +153,7 @@ fn a_folder_as_input_is_named() {
     assert!(error.to_string().starts_with("reading: the root: Is a directory"), "{error}");
 }
 
-/// So many letters.
+/// Generates this many letters.
 struct Letters(usize);
 
 impl Source for Letters {

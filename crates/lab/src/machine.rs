@@ -10,14 +10,14 @@ use fullbore_proc::Root;
 
 use crate::record::{Cache, Machine};
 
-/// Reads what bears on the numbers; what cannot be read is left out.
+/// Reads what bears on the numbers; what cannot be read is left out. Stages use the kernels of `tier`.
 #[must_use]
-pub fn machine(pinned_cpus: &[u32]) -> Machine {
+pub fn machine(tier: Tier, pinned_cpus: &[u32]) -> Machine {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
     Machine {
         host: fullbore_proc::host(&Root::system()),
-        tier: Tier::current().map_or_else(|error| error.to_string(), |tier| tier.to_string()),
+        tier: tier.to_string(),
         pinned_cpus: pinned_cpus.to_vec(),
         caches: caches(Path::new("/sys/devices/system/cpu/cpu0/cache")),
         huge_pages: line("/sys/kernel/mm/transparent_hugepage/enabled"),
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_a_kernel_and_a_tier() {
-        let machine = machine(&[1]);
+        let machine = machine(Tier::Portable, &[1]);
         assert!(machine.host.kernel.contains('.') && !machine.tier.is_empty(), "{machine:?}");
     }
 }

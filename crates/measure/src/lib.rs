@@ -12,7 +12,9 @@
 mod host;
 mod stats;
 mod units;
+mod visible;
 
 pub use host::Host;
 pub use stats::{Summary, median};
 pub use units::{Bytes, BytesPerSecond, ParseBytesError, Share, seconds};
+pub use visible::visible;

@@ -1,11 +1,11 @@
 //! Statistics that survive a noisy machine: medians instead of means.
 
-/// The middle of a sample and how far the sample strays from it.
+/// The median of a sample and its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// The median.
     pub median: f64,
-    /// The median absolute deviation from the median, same unit.
+    /// The median absolute deviation from the median, in the same unit.
     pub mad: f64,
     /// The smallest value.
     pub min: f64,
@@ -28,7 +28,7 @@ impl Summary {
     }
 }
 
-/// The median of `values` (mean of the middle two when their number is even); `None` when there are none.
+/// Returns the median of `values` (the mean of the middle two when their number is even); `None` when there are none.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     if values.is_empty() {

@@ -17,7 +17,7 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseBytesError {
-    /// No digits in front, or a sign, or a fraction.
+    /// The text has no digits in front, or has a sign or a fraction.
     NotANumber,
     /// The letters after the number are not a known suffix.
     UnknownSuffix(String),
@@ -90,13 +90,13 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A rate in bytes per second; shown in powers of 1000, as disks and networks are.
+/// A rate in bytes per second, shown in powers of 1000 as disks and networks are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BytesPerSecond(pub f64);
 
 impl BytesPerSecond {
-    /// The rate that moves `bytes` in `time`; zero when no time passed.
+    /// Returns the rate that moves `bytes` in `time`; zero when no time passed.
     #[must_use]
     pub fn over(bytes: Bytes, time: Duration) -> Self {
         let seconds = time.as_secs_f64();
@@ -120,19 +120,19 @@ impl fmt::Display for BytesPerSecond {
     }
 }
 
-/// A part of a whole, 0 to 1; shown as a percentage.
+/// A part of a whole, 0 to 1, shown as a percentage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Share(pub f64);
 
 impl Share {
-    /// `part / whole`, clamped to 0..=1; zero when the whole is.
+    /// Returns `part / whole`, clamped to 0..=1; zero when `whole` is zero.
     #[must_use]
     pub fn of(part: f64, whole: f64) -> Self {
         if whole > 0.0 { Self((part / whole).clamp(0.0, 1.0)) } else { Self(0.0) }
     }
 
-    /// The share in percent, 0 to 100.
+    /// Returns the share in percent, 0 to 100.
     #[must_use]
     pub fn percent(self) -> f64 {
         self.0 * 100.0
@@ -145,7 +145,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// Nanoseconds as text with the unit that suits them: `850 µs`, `12 ms`, `3.42 s`, `2 min 05 s`, `1 h 02 min`.
+/// Formats nanoseconds with a suitable unit: `850 µs`, `12 ms`, `3.42 s`, `2 min 05 s`, `1 h 02 min`.
 #[must_use]
 pub fn seconds(nanoseconds: u64) -> String {
     let s = nanoseconds as f64 / 1e9;

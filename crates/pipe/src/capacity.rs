@@ -1,4 +1,4 @@
-//! How much a pipe can hold.
+//! Reads and changes the capacity of a pipe.
 
 use std::fmt;
 use std::os::fd::AsFd;
@@ -7,14 +7,15 @@ use fullbore_measure::Bytes;
 use rustix::io::Errno;
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
-use crate::Error;
+use crate::error::Error;
 
-/// How many bytes the pipe can hold when its writes fill whole pages.
+/// Returns the pipe's capacity: how many bytes it holds when every write fills whole pages. A new pipe has 64 KiB; the
+/// capacity is always a power of two of at least one page (4 KiB).
 ///
 /// # Errors
-/// [`Error::Capacity`] when `fd` is no pipe.
+/// [`Error::Capacity`] when `fd` is not a pipe (EBADF).
 ///
-/// Source: fcntl(2), F_GETPIPE_SZ.
+/// Source: fcntl(2), F_GETPIPE_SZ; pipe(7), "Pipe capacity".
 pub fn capacity(fd: impl AsFd) -> Result<Bytes, Error> {
     match fcntl_getpipe_size(fd) {
         Ok(bytes) => Ok(Bytes(bytes as u64)),
@@ -22,17 +23,18 @@ pub fn capacity(fd: impl AsFd) -> Result<Bytes, Error> {
     }
 }
 
-/// Why Linux would not change the capacity of a pipe: a value, not an error.
+/// Why Linux refused to change a pipe's capacity. This is a value rather than an error because callers can go on
+/// without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// Above `pipe-max-size`, or the user's pipes together are above `pipe-user-pages-soft` (EPERM).
+    /// The size exceeds `pipe-max-size`, or the user's pipes together exceed `pipe-user-pages-soft` (EPERM).
     OverLimit,
-    /// More is queued than would fit, or the pipe is used for notifications (EBUSY).
+    /// The pipe holds more than would fit, or serves notifications (EBUSY).
     Busy,
-    /// The size is out of Linux's range (EINVAL), or memory is short (ENOMEM).
+    /// The size is outside Linux's range (EINVAL), or memory is short (ENOMEM).
     Impossible,
-    /// Another answer of Linux, as an error number.
+    /// Linux gave another reason, as an error number.
     Other(i32),
 }
 
@@ -50,11 +52,13 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Sets how many bytes the pipe can hold; returns what Linux granted (rounded up to a power-of-two number of pages).
+/// Sets the pipe's capacity and returns what Linux granted: `wanted`, rounded up to a power of two and to at least one
+/// page. Linux allows privileged users up to 2 GiB and other users up to [`Limits`].
 ///
 /// # Errors
-/// [`Refused::OverLimit`] above the limits of an unprivileged user; [`Refused::Busy`] when more is
-/// queued (counted in pages, not bytes) than would fit.
+/// [`Refused::OverLimit`] above the limits of an unprivileged user; [`Refused::Busy`] when the pipe holds more (counted
+/// in pages, not bytes) than would fit; [`Refused::Impossible`] above 2 GiB or without memory. The capacity then stays
+/// as it was.
 ///
 /// Source: fcntl(2), F_SETPIPE_SZ.
 pub fn set_capacity(fd: impl AsFd, wanted: Bytes) -> Result<Bytes, Refused> {
@@ -68,34 +72,67 @@ pub fn set_capacity(fd: impl AsFd, wanted: Bytes) -> Result<Bytes, Refused> {
     }
 }
 
-/// Grows a pipe of this stage's own input or output to 1 MiB for good, as far as that is allowed: fewer switches between
-/// its two sides. Growing is refused over the user's limit; then the pipe stays as it is.
-pub fn grow(fd: impl AsFd) {
-    let _ = crate::widen(fd, WIDE);
+/// Raises the capacity of the pipe behind `fd` to at least `wanted` bytes, rounded up as in [`set_capacity`]. The
+/// change lasts until [`Widened::put_back`]. A larger pipe needs fewer context switches between its two sides; an
+/// unprivileged user may ask for up to [`Limits::pipe_max`].
+///
+/// Returns `None` and leaves the pipe as it was when `fd` is not a pipe, already holds as much, or Linux refuses.
+/// Callers can ignore that: a small pipe is slower but just as correct.
+///
+/// Source: fcntl(2), F_SETPIPE_SZ.
+pub fn widen(fd: impl AsFd, wanted: Bytes) -> Option<Widened> {
+    let before = capacity(&fd).ok()?;
+    if before >= wanted {
+        return None;
+    }
+    let after = set_capacity(&fd, wanted).ok()?;
+    Some(Widened { before, after })
 }
 
-/// Linux's default limit for a pipe of an unprivileged user (pipe(7), `pipe-max-size`).
-const WIDE: Bytes = Bytes(1 << 20);
+/// Records that a pipe was widened, from which capacity and to which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Widened {
+    before: Bytes,
+    after: Bytes,
+}
 
-/// What Linux allows an unprivileged user to do with pipes.
+impl Widened {
+    /// Returns by how many bytes the capacity grew.
+    #[must_use]
+    pub fn gained(self) -> Bytes {
+        Bytes(self.after.0.saturating_sub(self.before.0))
+    }
+
+    /// Restores the old capacity, unless someone else has changed it since or the pipe holds more than would fit.
+    pub fn put_back(self, fd: impl AsFd) {
+        if capacity(&fd).is_ok_and(|now| now == self.after) {
+            // Refused as busy when the pipe holds more than would fit. The capacity then ends with the pipe.
+            let _ = set_capacity(&fd, self.before);
+        }
+    }
+}
+
+/// Linux's limits on the pipes of an unprivileged user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest capacity of one pipe (`/proc/sys/fs/pipe-max-size`).
     pub pipe_max: Bytes,
-    /// Capacity all pipes of the user may have together before growing is refused and new pipes get
-    /// two pages (`pipe-user-pages-soft`); `None`: no such limit.
+    /// Total capacity of the user's pipes above which Linux refuses growth and gives new pipes two pages
+    /// (`pipe-user-pages-soft`). `None` means no limit.
     pub user_soft: Option<Bytes>,
 }
 
 impl Limits {
-    /// What Linux documents as its defaults: 1 MiB a pipe, 64 MiB a user.
+    /// The defaults that Linux documents: 1 MiB a pipe, 64 MiB a user.
     ///
     /// Source: pipe(7), "/proc files".
     pub const DEFAULT: Self = Self { pipe_max: Bytes(1 << 20), user_soft: Some(Bytes(64 << 20)) };
-}
 
-impl Limits {
-    /// From what `/proc/sys/fs` says, in its units (0 pages: no limit); Linux's default for what is unknown.
+    /// Reads the limits from the contents of the files in `/proc/sys/fs`, in their own units: bytes for
+    /// `pipe-max-size`, pages for `pipe-user-pages-soft` (0 means no limit). A `None` argument stands for Linux's
+    /// default.
+    ///
+    /// Source: pipe(7), "/proc files".
     #[must_use]
     pub fn from_settings(
         pipe_max_bytes: Option<u64>,
@@ -143,5 +180,25 @@ mod tests {
     fn a_file_has_no_capacity() {
         let file = std::fs::File::open("/dev/null").unwrap();
         assert!(matches!(capacity(&file), Err(Error::Capacity(_))));
+    }
+
+    #[test]
+    fn a_widened_pipe_gets_its_capacity_back() {
+        let (reader, _writer) = std::io::pipe().unwrap();
+        let widened = widen(&reader, Bytes(1 << 18)).unwrap();
+        assert_eq!(capacity(&reader).unwrap(), Bytes(1 << 18));
+        assert_eq!(widened.gained(), Bytes((1 << 18) - 65536));
+        widened.put_back(&reader);
+        assert_eq!(capacity(&reader).unwrap(), Bytes(65536));
+        assert!(widen(&reader, Bytes(65536)).is_none());
+    }
+
+    #[test]
+    fn a_capacity_changed_by_someone_else_is_left_alone() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let widened = widen(&reader, Bytes(1 << 18)).unwrap();
+        set_capacity(&writer, Bytes(1 << 17)).unwrap();
+        widened.put_back(&reader);
+        assert_eq!(capacity(&reader).unwrap(), Bytes(1 << 17));
     }
 }

@@ -1,26 +1,26 @@
-//! What can fail when a pipe is asked for something.
+//! Errors of requests to Linux about a pipe.
 
 use std::fmt;
 use std::io;
 
-/// A request to Linux about a pipe that failed.
+/// Linux refused a request about a pipe.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The capacity could not be read.
+    /// Linux did not report the capacity.
     Capacity(io::Error),
-    /// The number of queued bytes could not be read.
+    /// Linux did not report the number of queued bytes.
     Fill(io::Error),
-    /// The descriptor of another process could not be opened.
+    /// Another process's descriptor could not be opened.
     Open {
         /// The process.
         pid: i32,
         /// Its descriptor.
         fd: i32,
-        /// What Linux said.
+        /// Linux's reason.
         source: io::Error,
     },
-    /// The descriptor is not (or no longer) an end of the pipe that was meant.
+    /// The descriptor is not, or is no longer, an end of the expected pipe.
     NotThatPipe {
         /// The process.
         pid: i32,

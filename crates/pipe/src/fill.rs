@@ -1,19 +1,19 @@
-//! How much waits in a pipe.
+//! Reads how many bytes are queued in a pipe.
 
 use std::os::fd::AsFd;
 
 use fullbore_measure::Bytes;
 use rustix::io::ioctl_fionread;
 
-use crate::Error;
+use crate::error::Error;
 
-/// Bytes queued in the pipe.
+/// Returns how many bytes are queued in the pipe, from 0 to its [`capacity`](crate::capacity()).
 ///
-/// This takes the lock of the pipe for a moment: ask a few times a second, not in a loop.
-/// `fill ÷ capacity` is no proof that a pipe is full: sixteen one-byte splices fill a 64 KiB pipe.
+/// Each call briefly takes the pipe's lock, so call it a few times a second, not in a loop. A pipe can be full although
+/// `fill < capacity`: sixteen one-byte splices fill a 64 KiB pipe.
 ///
 /// # Errors
-/// [`Error::Fill`] when `fd` is no pipe.
+/// [`Error::Fill`] when `fd` is not a pipe (ENOTTY), or is one whose bytes Linux does not count.
 ///
 /// Source: pipe(7), FIONREAD.
 pub fn fill(fd: impl AsFd) -> Result<Bytes, Error> {

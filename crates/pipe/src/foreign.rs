@@ -1,47 +1,48 @@
-//! Ends of pipes that belong to other processes: borrowed for a moment, never held.
+//! Borrows ends of other processes' pipes for a moment and never keeps them.
 //!
-//! A descriptor opened through `/proc/PID/fd/N` makes us a reader or a writer of the user's pipe:
-//! while it is open, the end of file is delayed and a writer whose reader left gets no SIGPIPE.
-//! So nothing here returns one; [`lend`] hands it to a closure and closes it.
+//! A descriptor opened through `/proc/PID/fd/N` makes us a reader or writer of the user's pipe. While it is open, the
+//! pipe's reader sees no end of file, and a writer whose reader left gets no SIGPIPE. So no function here returns such
+//! a descriptor: [`lend`] opens it, passes it to a closure and closes it.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, open, statat};
 use rustix::io::Errno;
 
-use crate::{Error, PipeId};
+use crate::error::Error;
+use crate::identity::PipeId;
 
 /// One of the two ends of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {
-    /// Data comes out here.
+    /// The end from which data is read.
     Read,
-    /// Data goes in here.
+    /// The end to which data is written.
     Write,
 }
 
-/// Where an end of a pipe can be found: a descriptor of another process.
+/// Identifies a pipe's end by a descriptor of another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle {
-    /// The process.
+    /// The process's number.
     pub pid: i32,
-    /// Its descriptor.
+    /// The descriptor's number in that process.
     pub fd: i32,
-    /// The pipe it must be an end of.
+    /// The pipe the descriptor must lead to; [`lend`] refuses any other.
     pub pipe: PipeId,
-    /// Which end it is.
+    /// The end the descriptor must be.
     pub end: End,
 }
 
-/// Opens the descriptor of another process, lends it to `ask`, closes it and returns the answer.
+/// Opens another process's descriptor, lends it to `ask`, closes it, and returns what `ask` returned.
 ///
-/// The end opened is the one the other process holds, so no end exists that did not before; it is
-/// opened non-blocking, and only after a look at the identity, so nothing but that pipe is opened.
-/// Needs PTRACE_MODE_READ on the process and permission on the FIFO.
+/// `ask` should return within microseconds, because the pipe has one more reader or writer while it runs. `lend` opens
+/// the same end as the other process holds, non-blocking, and only after checking its identity, so that it never opens
+/// any other file. The caller needs PTRACE_MODE_READ on the process and permission to open a named FIFO.
 ///
 /// # Errors
-/// [`Error::NotThatPipe`] when the process is gone or the descriptor is something else by now;
-/// [`Error::Open`] when it may not be opened.
+/// [`Error::NotThatPipe`] when the process is gone or the descriptor now leads elsewhere; [`Error::Open`] when Linux
+/// denies access (EACCES, EPERM) or no descriptor is left (EMFILE).
 ///
 /// Source: proc_pid_fd(5); fifo(7).
 pub fn lend<T>(handle: Handle, ask: impl FnOnce(BorrowedFd<'_>) -> T) -> Result<T, Error> {
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lent_end_can_be_sized_and_looked_into() {
+    fn a_lent_end_reports_its_capacity_and_fill() {
         let (reader, mut writer) = std::io::pipe().unwrap();
         writer.write_all(b"abc").unwrap();
         let asked = lend(handle(&reader, End::Read), |fd| {

@@ -1,36 +1,38 @@
-//! Which pipe a descriptor belongs to.
+//! Identifies the pipe behind a descriptor.
 
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 use rustix::fs::{FileType, fstat};
 
-/// The identity of a pipe or FIFO: both ends share it, and no two live pipes do.
+/// Identifies a pipe or FIFO: both ends have the same identity, and no two live pipes share one.
 ///
-/// The device of all anonymous pipes (pipefs) is written as 0, so that an identity read from the
-/// text `pipe:[inode]` in `/proc/PID/fd` equals one read from a descriptor.
+/// The device of all anonymous pipes (pipefs) counts as 0, so an identity read from the text `pipe:[inode]` in
+/// `/proc/PID/fd` equals one read from a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PipeId {
-    /// Device of the file system the FIFO lives on; 0 for an anonymous pipe.
+    /// Device of the file system that holds the FIFO; 0 for an anonymous pipe.
     pub device: u64,
     /// Inode number.
     pub inode: u64,
 }
 
 impl PipeId {
-    /// The anonymous pipe with this inode number.
+    /// Identifies the anonymous pipe with this inode number, as in `pipe:[inode]` in `/proc/PID/fd`.
     #[must_use]
     pub fn anonymous(inode: u64) -> Self {
         Self { device: 0, inode }
     }
 
-    /// The pipe or FIFO with this device and inode number, as stat(2) gives them.
+    /// Identifies the pipe or FIFO with this device and inode number, as stat(2) reports them.
     #[must_use]
     pub fn from_stat(device: u64, inode: u64) -> Self {
         Self { device: if Some(device) == pipefs() { 0 } else { device }, inode }
     }
 
-    /// The pipe that `fd` is an end of; `None` when it is something else.
+    /// Identifies the pipe that `fd` is an end of; returns `None` when `fd` is something else.
+    ///
+    /// Source: fstat(2).
     pub fn of(fd: impl AsFd) -> Option<Self> {
         let stat = fstat(fd).ok()?;
         (FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
@@ -38,7 +40,7 @@ impl PipeId {
     }
 }
 
-/// Device number of the file system that all anonymous pipes live on.
+/// Returns the device number of the file system that holds all anonymous pipes.
 fn pipefs() -> Option<u64> {
     static DEVICE: OnceLock<Option<u64>> = OnceLock::new();
     *DEVICE.get_or_init(|| {

@@ -1,11 +1,13 @@
-//! What fullbore asks Linux to do with a pipe: name it, size it, look into it, without owning it.
+//! Everything fullbore does with a pipe through Linux: identify it, size it, read its fill, write to it without
+//! copying.
 //!
-//! Flow: descriptor → [`PipeId`] · [`capacity()`] · [`set_capacity()`] · [`fill()`]; for pipes of other
-//! processes, [`lend()`] opens the descriptor for one closure and closes it at once. Data moves with [`transfer`],
-//! and waits in pipes of our own ([`Reservoir`]).
-//! It is also the fence around what safe libraries do not offer: inherited descriptors, [`Pidfd`], and what experiments
-//! compare pipes with ([`TrialPages`], [`passing`]).
-//! This crate never keeps an end of a pipe it did not make and never polls one.
+//! From a descriptor come [`PipeId`], [`capacity()`], [`set_capacity()`] and [`fill()`]. For pipes of other processes,
+//! [`lend()`] opens the descriptor for one closure and closes it at once. [`transfer`] moves data, through pipes of our
+//! own ([`OwnPipe`]) where it must not be copied. [`PipeWriter`] writes into a pipe without copying where that is safe
+//! under every reader.
+//!
+//! This crate never keeps an end of a pipe it did not make, and never polls one that belongs to another process. It
+//! runs nothing before `main` and changes nothing process-wide.
 //!
 //! ```
 //! let (reader, _writer) = std::io::pipe()?;
@@ -18,28 +20,17 @@ mod error;
 mod fill;
 mod foreign;
 mod identity;
-mod inherited;
 mod pages;
-pub mod passing;
-mod pidfd;
 mod relay;
 mod scratch;
 pub mod transfer;
-mod trial;
 mod writer;
 
-pub use capacity::{Limits, Refused, capacity, grow, set_capacity};
+pub use capacity::{Limits, Refused, Widened, capacity, set_capacity, widen};
 pub use error::Error;
 pub use fill::fill;
 pub use foreign::{End, Handle, lend};
 pub use identity::PipeId;
-pub use inherited::{
-    hand_on_closed_descriptors, inherited, let_go_of_inherited, sigpipe_was_ignored,
-    stdin_was_closed, stdout_was_closed,
-};
-pub use pages::{PageSize, Wait};
-pub use pidfd::Pidfd;
-pub use relay::{OwnPipe, Reservoir, Widened, pipe_budget, widen};
+pub use relay::{OwnPipe, pipe_budget};
 pub use scratch::Scratch;
-pub use trial::TrialPages;
 pub use writer::{Block, Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};

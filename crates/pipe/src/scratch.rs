@@ -1,16 +1,18 @@
-//! Working memory that a [`PipeWriter`](crate::PipeWriter) leaves alone when it renews its ring.
+//! Working memory that stays cheap to write while a [`PipeWriter`](crate::PipeWriter) renews its ring.
 #![allow(unsafe_code)]
 
 use std::fmt;
+use std::io;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Memory for the blocks a stage works on, of a fixed size, zero at first.
+/// Working memory for a stage, of a fixed size, zero at first.
 ///
-/// A ring is renewed by a child process that exits at once; after that every page of ordinary memory costs a fault
-/// when it is next written to. This memory the child does not get: it stays this process's alone, without faults.
+/// A [`PipeWriter`](crate::PipeWriter) renews its ring by forking a child that exits at once. After each fork, the
+/// first write to any ordinary page faults. The child does not get this memory, so writing to it never costs such a
+/// fault.
 ///
 /// Source: madvise(2), `MADV_DONTFORK`.
 #[derive(Default)]
@@ -23,7 +25,7 @@ enum Memory {
         base: NonNull<u8>,
         len: usize,
     },
-    /// Where Linux refuses to map memory or to set it apart.
+    /// Used where Linux refuses to map memory or to exclude it from the child.
     Heap(Vec<u8>),
 }
 
@@ -33,27 +35,54 @@ impl Default for Memory {
     }
 }
 
-// SAFETY: the memory belongs to this value alone, like that of a Box<[u8]>.
+// SAFETY: this value alone owns the memory, as a Box<[u8]> does.
 unsafe impl Send for Scratch {}
 // SAFETY: shared references only read.
 unsafe impl Sync for Scratch {}
 
 impl Scratch {
-    /// Memory of `len` bytes.
+    /// Maps `len` bytes, or allocates them on the heap where Linux refuses to map them or to exclude them from the
+    /// child.
+    ///
+    /// # Panics
+    /// When there is no memory for `len` bytes.
     #[must_use]
     pub fn new(len: usize) -> Self {
         Self { memory: map(len).unwrap_or_else(|| Memory::Heap(vec![0; len])) }
     }
+
+    /// Maps or allocates `len` bytes as [`new`](Self::new) does, but reports a lack of memory where `new` aborts the
+    /// process.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory).
+    pub fn try_new(len: usize) -> io::Result<Self> {
+        match map(len) {
+            Some(memory) => Ok(Self { memory }),
+            None => zeros(len).map(|bytes| Self { memory: Memory::Heap(bytes) }),
+        }
+    }
+}
+
+/// Allocates `len` zeros on the heap.
+///
+/// # Errors
+/// [`OutOfMemory`](io::ErrorKind::OutOfMemory), where `vec![0; len]` aborts the process.
+pub(crate) fn zeros(len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    bytes.resize(len, 0);
+    Ok(bytes)
 }
 
 fn map(len: usize) -> Option<Memory> {
     let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-    // SAFETY: a new mapping at an address of Linux's choice changes no memory in use; none has no bytes.
+    // SAFETY: a new mapping at an address Linux chooses changes no memory in use; an empty one has no bytes.
     let base = unsafe { mmap_anonymous(ptr::null_mut(), len, access, flags) }.ok()?;
     // SAFETY: the range is the mapping made above; no child of this process relies on it.
     let set_apart = unsafe { madvise(base, len, Advice::LinuxDontFork) };
     let memory = Memory::Apart { base: NonNull::new(base.cast())?, len };
-    // Dropping it gives it back.
+    // From here on, dropping `scratch` unmaps the memory.
     let scratch = Scratch { memory };
     set_apart.ok().map(|()| scratch.into_memory())
 }
@@ -70,7 +99,7 @@ impl Deref for Scratch {
     fn deref(&self) -> &[u8] {
         match &self.memory {
             Memory::Heap(bytes) => bytes,
-            // SAFETY: the mapping is readable, initialized (Linux hands out zeros) and lives as long as `self`.
+            // SAFETY: the mapping is readable, initialized (Linux maps zeros) and lives as long as `self`.
             Memory::Apart { base, len } => unsafe {
                 std::slice::from_raw_parts(base.as_ptr(), *len)
             },
@@ -93,7 +122,7 @@ impl DerefMut for Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Memory::Apart { base, len } = self.memory {
-            // SAFETY: the whole of a mapping of our own that nothing refers to any more.
+            // SAFETY: this is the whole of a mapping of our own, to which nothing refers any more.
             let done = unsafe { munmap(base.as_ptr().cast(), len) };
             debug_assert_eq!(done, Ok(()), "munmap of a mapping of our own");
         }
@@ -109,11 +138,11 @@ impl fmt::Debug for Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::{Faults, HUGE_BYTES, PAGE_BYTES, Pages, alone, minor_faults};
+    use crate::pages::{Faults, HUGE_BYTES, PAGE_BYTES, Pages, address_space, alone, minor_faults};
 
     const PAGES: usize = 256;
 
-    /// Faults of writing to every page of `bytes` after a ring was renewed.
+    /// Counts the page faults of writing to every page of `bytes` after a ring was renewed.
     fn faults_after_renewal(bytes: &mut [u8]) -> u64 {
         bytes.fill(1);
         Pages::map(HUGE_BYTES).unwrap().share().unwrap();
@@ -143,6 +172,15 @@ mod tests {
             scratch.fill(7);
             assert!(scratch.iter().all(|byte| *byte == 7));
         }
+    }
+
+    #[test]
+    fn its_memory_is_given_back() {
+        let before = address_space();
+        for _ in 0..1000 {
+            drop(Scratch::new(HUGE_BYTES));
+        }
+        assert!(address_space() < before + 500 * HUGE_BYTES, "memory was not given back");
     }
 
     #[test]

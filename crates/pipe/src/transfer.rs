@@ -1,9 +1,9 @@
-//! Moving bytes between pipes and other descriptors without taking them into memory.
+//! Moves bytes between pipes and other descriptors without taking them into memory.
 //!
-//! A plain splice(2) between two descriptors of the user cannot say which of them failed. So everything goes
-//! through a pipe of our own, that cannot fail: [`take`] moves into it and blames the input, [`give`] moves out
-//! of it and blames the output. [`pass`] is the short cut for the moment when nothing waits; it never decides
-//! that something failed, [`take`] and [`give`] do.
+//! A plain splice(2) between two of the user's descriptors cannot say which of them failed. So all data goes through a
+//! pipe of our own, which cannot fail: [`take`] moves bytes into it and blames the input, [`give`] moves them out and
+//! blames the output. [`pass`] is the shortcut while nothing waits; it never reports a failure but leaves that to
+//! [`take`] and [`give`].
 
 use std::fmt;
 use std::io;
@@ -13,14 +13,14 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
 
-use crate::OwnPipe;
+use crate::relay::OwnPipe;
 
-/// The side of a transfer that a failure came from.
+/// The side of a transfer that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Where bytes come from.
+    /// The side that bytes come from.
     Input,
-    /// Where they go.
+    /// The side that bytes go to.
     Output,
 }
 
@@ -33,22 +33,23 @@ impl fmt::Display for Side {
     }
 }
 
-/// What came of a transfer.
+/// Result of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Moved {
-    /// This many bytes, at least 1; fewer than were asked for is normal.
+    /// This many bytes moved: at least 1, and often fewer than asked for.
     Bytes(usize),
-    /// Nothing now: the call would have had to wait.
+    /// Nothing moved, because the call would have had to wait.
     WouldBlock,
-    /// The input is at its end.
+    /// The input has ended.
     End,
-    /// Linux does not splice this descriptor (EINVAL, ENOSYS, EPERM, EOPNOTSUPP): nothing was moved. A value of
-    /// the first transfer only; a caller for whom one succeeded before takes it for a failure ([`CannotSplice::into_error`]).
+    /// Linux does not splice this descriptor (EINVAL, ENOSYS, EPERM, EOPNOTSUPP), and nothing moved. Only a first
+    /// transfer should accept this; after a transfer has succeeded, treat it as a failure
+    /// ([`CannotSplice::into_error`]).
     CannotSplice(CannotSplice),
 }
 
-/// Why a descriptor cannot be spliced: an error number that was checked to be one of those.
+/// Why Linux cannot splice a descriptor: one of the error numbers that mean so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CannotSplice {
     side: Side,
@@ -56,19 +57,19 @@ pub struct CannotSplice {
 }
 
 impl CannotSplice {
-    /// The same as a failure, for when splicing has worked before.
+    /// Turns this into a failure, for callers whose earlier splices worked.
     #[must_use]
     pub fn into_error(self) -> TransferError {
         TransferError { side: self.side, source: self.errno.into() }
     }
 }
 
-/// A transfer that failed, and on which side.
+/// A failed transfer and the side that failed.
 #[derive(Debug)]
 pub struct TransferError {
-    /// The side it came from.
+    /// The side that failed.
     pub side: Side,
-    /// What Linux said.
+    /// Linux's reason.
     pub source: io::Error,
 }
 
@@ -84,18 +85,19 @@ impl std::error::Error for TransferError {
     }
 }
 
-/// Whether a transfer waits until something can be moved.
+/// Whether a transfer waits until bytes can move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// It waits, unless the descriptor of the user is non-blocking.
+    /// It waits, unless the user's descriptor is non-blocking.
     Waits,
-    /// It returns [`Moved::WouldBlock`] instead.
+    /// It returns [`Moved::WouldBlock`] instead of waiting.
     Never,
 }
 
-/// Moves at most `at_most` bytes from `input` into a pipe of our own.
+/// Moves at most `at_most` bytes from `input` into a pipe of our own, without copying them.
 ///
-/// With [`Patience::Waits`] it waits for room in `into`, too: see [`OwnPipe::has_room`].
+/// With [`Patience::Waits`] the call waits for input and for room in `into`, so call [`OwnPipe::has_room`] first.
+/// Interrupted calls are retried.
 ///
 /// # Errors
 /// [`TransferError`] with [`Side::Input`].
@@ -110,9 +112,10 @@ pub fn take(
     outcome(Side::Input, splice(input, into.write_end(), at_most, flags(patience)))
 }
 
-/// Moves at most `at_most` bytes from a pipe of our own to `output`.
+/// Moves at most `at_most` bytes from a pipe of our own to `output`, without copying them where Linux can.
 ///
-/// [`Patience::Never`] holds for pipes only; another output may wait in any case. [`Moved::End`] does not occur.
+/// [`Patience::Never`] works for pipes only; the call may wait for any other output. It never returns [`Moved::End`]:
+/// for an empty pipe of our own it returns [`Moved::WouldBlock`].
 ///
 /// # Errors
 /// [`TransferError`] with [`Side::Output`]; a pipe without a reader is `BrokenPipe`.
@@ -125,25 +128,25 @@ pub fn give(
     patience: Patience,
 ) -> Result<Moved, TransferError> {
     match outcome(Side::Output, splice(from.read_end(), output, at_most, flags(patience)))? {
-        // Our own pipe is empty, and this process holds its write end: nothing to move is no end.
+        // Our own pipe is empty but has not ended, because this process holds its write end.
         Moved::End => Ok(Moved::WouldBlock),
         moved => Ok(moved),
     }
 }
 
-/// Moves what is there from pipe to pipe without waiting for either; `None` when it must be found out with
-/// [`take`] and [`give`] what is the matter.
+/// Moves at most `at_most` bytes from pipe to pipe without waiting for either. Returns `None` when something failed:
+/// [`take`] and [`give`] then find out on which side.
 ///
 /// Source: splice(2).
 pub fn pass(input: impl AsFd, output: impl AsFd, at_most: usize) -> Option<Moved> {
     outcome(Side::Output, splice(input, output, at_most, SpliceFlags::NONBLOCK)).ok()
 }
 
-/// Puts what waits in one pipe of our own into another one as well, without copying, at most `at_most` bytes;
-/// returns how many.
+/// Duplicates at most `at_most` bytes that wait in one pipe of our own into another, without copying them, and returns
+/// how many. Both pipes then hold the same pages.
 ///
 /// # Errors
-/// What Linux says; [`io::ErrorKind::WouldBlock`] when `from` is empty or `into` is full.
+/// Linux's error; [`io::ErrorKind::WouldBlock`] when `from` is empty or `into` is full.
 ///
 /// Source: tee(2).
 pub fn duplicate(from: &OwnPipe, into: &OwnPipe, at_most: usize) -> io::Result<usize> {
@@ -152,10 +155,11 @@ pub fn duplicate(from: &OwnPipe, into: &OwnPipe, at_most: usize) -> io::Result<u
     Ok(rustix::io::retry_on_intr(again)?)
 }
 
-/// Waits until a descriptor that does not wait by itself can be read or written.
+/// Waits, without a time limit, until a non-blocking descriptor of this process is readable or writable. Never call it
+/// on an end of another process's pipe: polling changes how that pipe wakes its owners.
 ///
 /// # Errors
-/// What Linux says; an interruption is none.
+/// Linux's error from poll(2) (ENOMEM). Interrupted calls are retried.
 ///
 /// Source: poll(2).
 pub fn wait_until(fd: impl AsFd, what: PollFlags) -> Result<(), Errno> {

@@ -1,4 +1,4 @@
-//! Output of a stage, by the fastest way that is safe under every reader.
+//! Writes a stage's output by the fastest way that is safe under every reader.
 #![allow(unsafe_code)]
 
 mod blocks;
@@ -15,12 +15,13 @@ use std::os::fd::AsFd;
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 
-use crate::grow;
+use crate::capacity::{Limits, widen};
 use crate::pages::{HUGE_BYTES, PAGE_BYTES};
 use crate::transfer::wait_until;
 pub use blocks::Block;
 use blocks::Blocks;
 use cursor::Cursor;
+use options::Sizes;
 pub use options::{Options, Strategy};
 pub use probe::{Probe, probe};
 use ring::{Renewal, Ring};
@@ -29,11 +30,16 @@ pub use target::{OutputError, is_pipe};
 
 /// Writes to a pipe without copying where that is safe and pays, and by write(2) everywhere else.
 ///
-/// Ask for [`room`](Self::room), fill it, [`commit`](Self::commit) it; or use it as any [`Write`]. What was
-/// committed goes out in chunks: call [`flush`](Self::flush) at the end, nothing is written on drop.
+/// Ask for [`room`](Self::room), fill it and [`commit`](Self::commit) it, or use the writer as any [`Write`]. It writes
+/// committed bytes in chunks of [`Options::chunk`]. Call [`flush`](Self::flush) at the end: dropping the writer writes
+/// nothing.
 ///
-/// The first mebibyte goes by write(2): a stage with little to say starts without a ring, a probe or a
-/// change to the pipe. Then a pipe is grown to 1 MiB where that is allowed, and stays so.
+/// The first mebibyte goes by write(2), so that a stage with little output starts without a ring, a probe or a change
+/// to the pipe. After that the writer widens the pipe to 1 MiB where Linux allows it; the pipe stays that wide.
+///
+/// Lending pages affects the whole process in two ways. On each pass through the ring, the writer starts a child
+/// process that exits at once; the child uses nothing it inherits, and no `wait` without `__WALL` sees it. After each
+/// child, the first write to any ordinary page faults; [`Scratch`](crate::Scratch) is exempt.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -51,80 +57,85 @@ pub use target::{OutputError, is_pipe};
 #[derive(Debug)]
 pub struct PipeWriter<F: AsFd> {
     out: F,
-    options: Options,
+    wanted: Option<Strategy>,
+    sizes: Sizes,
     memory: Memory,
     cursor: Cursor,
     blocks: Blocks,
-    /// Whether blocks were lent, so that the ring has little to do.
+    /// Whether the caller has exchanged blocks, which leaves the ring little to do.
     has_blocks: bool,
     written: u64,
-    /// Whether a faster way may still be found.
+    /// Whether the writer may still change to a faster way.
     may_rise: bool,
 }
 
-/// Where the bytes wait, and how they go out.
+/// Memory in which output waits, by the way it goes out.
 #[derive(Debug)]
 enum Memory {
-    /// By write(2), which copies.
-    Copied(Vec<u8>),
-    /// By vmsplice(2), which does not.
+    /// write(2) copies it into the pipe.
+    Copied(Copied),
+    /// vmsplice(2) lends its pages.
     Lent(Ring),
 }
 
-/// Less than this waiting at a flush is copied: vmsplice takes a slot of the pipe for each page begun.
+/// Memory that write(2) copies from.
+#[derive(Debug)]
+struct Copied {
+    bytes: Vec<u8>,
+    /// How many bytes to collect before writing them.
+    block: usize,
+}
+
+impl Memory {
+    /// Allocates memory that collects `block` bytes and has room for the largest piece that callers could request
+    /// before.
+    fn copied(block: usize, most_room: usize) -> Self {
+        Self::Copied(Copied { bytes: vec![0; block.max(2 * most_room)], block })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Copied(copied) => copied.bytes.len(),
+            Self::Lent(ring) => ring.len(),
+        }
+    }
+}
+
+/// A flush copies what waits below this size: vmsplice takes a slot of the pipe for each page begun.
 const SMALL_BYTES: usize = 32 << 10;
-/// Output before a faster way is looked for.
+/// Output after which the writer looks for a faster way.
 const RISE_BYTES: u64 = 1 << 20;
-/// Block for write(2) at first: twice what a new pipe holds, so that every write but the last fills it.
+/// First block size for write(2): twice the capacity of a new pipe, so that every write but the last fills it.
 const FIRST_BLOCK_BYTES: usize = 128 << 10;
-/// The ring at first. It grows with what goes through it: on a virtual machine new memory takes 1 ms a mebibyte.
+/// First size of the ring. It grows with the output: on a virtual machine new memory takes 1 ms a mebibyte.
 const FIRST_RING_BYTES: usize = 4 << 20;
-/// Most room where memory is plenty: codecs whose output can be much longer than their input still get pieces that are
-/// worth their while.
+/// Most room that callers get where memory is plenty. Codecs whose output can be much longer than their input then
+/// still get large pieces.
 const MOST_ROOM_BYTES: usize = 512 << 10;
 
 impl<F: AsFd> PipeWriter<F> {
-    /// A writer to `out`, which may be anything that can be written to.
+    /// Makes a writer to `out`, which may be a pipe, a file, a socket or anything else writable. The writer lends pages
+    /// only to pipes, and waits for a non-blocking `out`.
     pub fn new(out: F, options: Options) -> Self {
         let may_rise = options.strategy != Some(Strategy::Copy) && is_pipe(&out);
         let mut writer = Self {
             out,
-            options,
-            memory: Memory::Copied(vec![0; FIRST_BLOCK_BYTES]),
+            wanted: options.strategy,
+            sizes: Sizes::of(&options),
+            memory: Memory::copied(FIRST_BLOCK_BYTES, 0),
             cursor: Cursor::new(FIRST_BLOCK_BYTES),
             blocks: Blocks::new(),
             has_blocks: false,
             written: 0,
             may_rise,
         };
-        if writer.options.strategy.is_some() {
+        if writer.wanted.is_some() {
             writer.rise();
         }
         writer
     }
 
-    /// The known fast way that makes no promise, for comparison: two halves of a buffer in turn, never renewed.
-    ///
-    /// **The bytes are right only** for a reader that copies what it reads before it frees room in the pipe (read(2)
-    /// does; splice(2), tee(2) and everything built on them do not), and as long as the pipe's capacity stays as it is.
-    /// Other readers get bytes of a later chunk. That is all that can happen: see
-    /// [`TrialPages`](crate::TrialPages).
-    ///
-    /// # Errors
-    /// When `out` is no pipe, or memory is short.
-    pub fn double_buffer_without_promise(out: F) -> io::Result<Self> {
-        grow(&out);
-        let capacity = crate::capacity(&out).map_err(io::Error::other)?;
-        let chunk = usize::try_from(capacity.0).map_err(io::Error::other)?;
-        let ring = Ring::map(2 * chunk, 2 * chunk, Renewal::Never)?;
-        let options = Options { chunk: capacity, ..Options::default() };
-        let cursor = Cursor::new(2 * chunk);
-        let (memory, blocks) = (Memory::Lent(ring), Blocks::new());
-        let has_blocks = false;
-        Ok(Self { out, options, memory, cursor, blocks, has_blocks, written: 0, may_rise: false })
-    }
-
-    /// The way in use; it can still change before the second mebibyte.
+    /// Returns the way in use. It changes once, after the first mebibyte, and again only when Linux refuses it.
     pub fn strategy(&self) -> Strategy {
         match &self.memory {
             Memory::Copied(_) => Strategy::Copy,
@@ -132,27 +143,28 @@ impl<F: AsFd> PipeWriter<F> {
         }
     }
 
-    /// Bytes that Linux has taken so far.
+    /// Returns how many bytes Linux has taken so far.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Most bytes that [`room`](Self::room) can be asked for at once; it never shrinks while a writer lives.
+    /// Returns the most bytes that one call of [`room`](Self::room) may ask for: at least 64 KiB, and never less than
+    /// before.
     pub fn most_room(&self) -> usize {
         match &self.memory {
-            Memory::Copied(block) => block.len() / 2,
-            // What is left at the end of the memory goes unused.
+            Memory::Copied(copied) => copied.bytes.len() / 2,
+            // The rest at the end of the memory stays unused.
             Memory::Lent(ring) => (ring.len() / 8).min(MOST_ROOM_BYTES),
         }
     }
 
-    /// At least `wanted` bytes to be filled from the front. What they hold before is undefined.
+    /// Returns at least `wanted` bytes to fill from the front. They still contain bytes of earlier output.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush): room may have to be made.
+    /// As [`flush`](Self::flush), because the writer may have to make room.
     ///
     /// # Panics
-    /// When more than [`most_room`](Self::most_room) is wanted.
+    /// When `wanted` exceeds [`most_room`](Self::most_room).
     pub fn room(&mut self, wanted: usize) -> Result<&mut [u8], OutputError> {
         assert!(wanted <= self.most_room(), "{wanted} bytes of room wanted");
         let range = match self.cursor.room(wanted.max(1)) {
@@ -165,22 +177,22 @@ impl<F: AsFd> PipeWriter<F> {
                 all
             }
         };
-        // Not beyond the chunk: what is out early is read early, while it is in the cache.
+        // Do not reach beyond the chunk: output that leaves early is read while it is still in the cache.
         let chunk_end = self.cursor.pending().start + self.chunk();
         let end = range.end.min(chunk_end.max(range.start + wanted.max(1)));
         Ok(match &mut self.memory {
-            Memory::Copied(block) => &mut block[range.start..end],
+            Memory::Copied(copied) => &mut copied.bytes[range.start..end],
             Memory::Lent(ring) => ring.pages().bytes(range.start..end),
         })
     }
 
-    /// Takes over `count` bytes that were filled into the front of the last [`room`](Self::room).
+    /// Takes over the first `count` bytes of the last [`room`](Self::room).
     ///
     /// # Errors
-    /// As [`flush`](Self::flush): a chunk that is complete goes out.
+    /// As [`flush`](Self::flush), because a complete chunk is written at once.
     ///
     /// # Panics
-    /// When `count` is more than there was room for.
+    /// When `count` exceeds the room that was given.
     pub fn commit(&mut self, count: usize) -> Result<(), OutputError> {
         self.cursor.fill(count);
         let pending = self.cursor.pending();
@@ -189,13 +201,13 @@ impl<F: AsFd> PipeWriter<F> {
         }
         match &self.memory {
             Memory::Copied(_) => self.flush_all(),
-            // A page that is not full yet stays.
+            // Keep a page that is not full yet.
             Memory::Lent(_) => self.send(pending.end % PAGE_BYTES),
         }
     }
 
-    /// Writes bytes that are elsewhere: copies them where pages are lent, and hands large ones to write(2) as they are
-    /// where everything is copied. They may wait for a [`flush_all`](Self::flush_all).
+    /// Writes bytes from the caller's memory. It copies them where pages are lent; otherwise it passes large pieces to
+    /// write(2) directly. The bytes may wait for a [`flush_all`](Self::flush_all).
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
@@ -219,22 +231,22 @@ impl<F: AsFd> PipeWriter<F> {
         Ok(())
     }
 
-    /// Whether the next full block ends the time of write(2).
+    /// Tells whether the writer tries a faster way after the next full block.
     fn may_rise_now(&self) -> bool {
         self.may_rise && self.written >= RISE_BYTES
     }
 
     fn chunk(&self) -> usize {
         match &self.memory {
-            Memory::Copied(block) => block.len(),
-            Memory::Lent(_) => usize::try_from(self.options.chunk.0).unwrap_or(usize::MAX),
+            Memory::Copied(copied) => copied.block,
+            Memory::Lent(_) => self.sizes.chunk,
         }
     }
 
-    /// Writes everything out.
+    /// Writes out everything that waits.
     ///
     /// # Errors
-    /// What Linux says, with the name of the output and the bytes written: the reader left (EPIPE), the disk is full
+    /// Linux's error, with the name of the output and the bytes written: the reader left (EPIPE), the disk is full
     /// (ENOSPC), and so on.
     pub fn flush_all(&mut self) -> Result<(), OutputError> {
         let pending = self.cursor.pending();
@@ -252,12 +264,12 @@ impl<F: AsFd> PipeWriter<F> {
         }
     }
 
-    /// Writes what waits by write(2), so that its room is free again.
+    /// Writes what waits by write(2), which frees its room.
     fn copy_out(&mut self) -> Result<(), OutputError> {
         let mut pending = self.cursor.pending();
         while !pending.is_empty() {
             let bytes = match &mut self.memory {
-                Memory::Copied(block) => &block[pending.clone()],
+                Memory::Copied(copied) => &copied.bytes[pending.clone()],
                 Memory::Lent(ring) => &*ring.pages().bytes(pending.clone()),
             };
             let count = write_some(&self.out, bytes).map_err(|e| self.error(e))?;
@@ -268,7 +280,7 @@ impl<F: AsFd> PipeWriter<F> {
         Ok(())
     }
 
-    /// Lets everything go out but the last `keep` bytes.
+    /// Writes out everything except the last `keep` bytes.
     fn send(&mut self, keep: usize) -> Result<(), OutputError> {
         loop {
             let pending = self.cursor.pending();
@@ -277,9 +289,8 @@ impl<F: AsFd> PipeWriter<F> {
                 return Ok(());
             }
             let gone = match &mut self.memory {
-                Memory::Copied(block) => write_some(&self.out, &block[range]),
-                // SAFETY: the cursor gives these bytes out again only after `begin_again`, which renews the pages
-                // (or the writer was made by `double_buffer_without_promise`, whose caller does not rely on the bytes).
+                Memory::Copied(copied) => write_some(&self.out, &copied.bytes[range]),
+                // SAFETY: the cursor gives these bytes out again only after `begin_again`, which renews the pages.
                 Memory::Lent(ring) => unsafe { ring.pages().lend(self.out.as_fd(), range) },
             };
             match gone {
@@ -296,7 +307,8 @@ impl<F: AsFd> PipeWriter<F> {
         }
     }
 
-    /// vmsplice is refused, by a filter or for want of memory: what waits is copied, and so is all that follows.
+    /// Changes to copying because vmsplice is refused, by a filter or for want of memory. What waits is copied, and so
+    /// is all later output.
     fn fall_back(&mut self, errno: Errno) -> Result<(), OutputError> {
         let is_refusal = matches!(
             errno,
@@ -317,13 +329,12 @@ impl<F: AsFd> PipeWriter<F> {
 
     fn copy_from_now_on(&mut self) {
         debug_assert!(self.cursor.pending().is_empty());
-        let len = self.chunk().max(2 * self.most_room());
-        self.memory = Memory::Copied(vec![0; len]);
-        self.cursor = Cursor::new(len);
+        self.memory = Memory::copied(self.sizes.block, self.most_room());
+        self.cursor = Cursor::new(self.memory.len());
         self.may_rise = false;
     }
 
-    /// The memory is through: makes it safe to write to again.
+    /// Renews the memory, all of which has been lent, so that it is safe to write to again.
     fn begin_again(&mut self) -> Result<(), OutputError> {
         debug_assert!(self.cursor.pending().is_empty());
         if self.may_rise_now() {
@@ -338,40 +349,32 @@ impl<F: AsFd> PipeWriter<F> {
             }
             self.copy_from_now_on();
         }
-        self.cursor.wrap(match &self.memory {
-            Memory::Copied(block) => block.len(),
-            Memory::Lent(ring) => ring.len(),
-        });
+        self.cursor.wrap(self.memory.len());
         Ok(())
     }
 
-    /// Finds the fastest way that is safe here, and changes to it.
+    /// Finds the fastest safe way here and changes to it.
     fn rise(&mut self) {
         self.may_rise = false;
         if is_pipe(&self.out) {
-            grow(&self.out);
+            widen(&self.out, Limits::DEFAULT.pipe_max);
         }
-        let wanted = self.options.strategy;
-        let renewal = match (wanted, probe()) {
+        let renewal = match (self.wanted, probe()) {
             (Some(Strategy::Copy), _) | (_, Probe::Copy { .. }) => None,
             _ if !is_pipe(&self.out) => None,
             (Some(Strategy::Fresh), _) | (_, Probe::Fresh { .. }) => Some(Renewal::Remap),
             (_, Probe::Ring) => Some(Renewal::Share),
         };
         let most = match &renewal {
-            Some(Renewal::Share) => usize::try_from(self.options.ring.0).unwrap_or(usize::MAX),
+            Some(Renewal::Share) => self.sizes.ring,
             _ => HUGE_BYTES,
         };
         let first = most.min(FIRST_RING_BYTES);
-        match renewal.and_then(|renewal| Ring::map(first, most, renewal).ok()) {
-            Some(ring) => {
-                (self.cursor, self.memory) = (Cursor::new(ring.len()), Memory::Lent(ring))
-            }
-            None => {
-                let len = usize::try_from(self.options.block.0).unwrap_or(usize::MAX);
-                (self.memory, self.cursor) = (Memory::Copied(vec![0; len]), Cursor::new(len));
-            }
-        }
+        self.memory = match renewal.and_then(|renewal| Ring::map(first, most, renewal).ok()) {
+            Some(ring) => Memory::Lent(ring),
+            None => Memory::copied(self.sizes.block, self.most_room()),
+        };
+        self.cursor = Cursor::new(self.memory.len());
     }
 
     fn error(&self, errno: Errno) -> OutputError {

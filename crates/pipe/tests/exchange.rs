@@ -1,4 +1,4 @@
-//! Blocks that are exchanged stay as they are for readers that hold their pages.
+//! Checks that exchanged blocks stay unchanged for readers that hold their pages.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use std::io::Read;
@@ -8,7 +8,7 @@ use fullbore_pipe::{Block, Options, PipeWriter, Strategy, set_capacity};
 use rustix::pipe::{SpliceFlags, splice};
 
 const BLOCK_BYTES: usize = 256 << 10;
-/// How many blocks are held in a second pipe, by splice.
+/// How many blocks the test holds in a second pipe, by splice.
 const HELD: u8 = 4;
 
 #[test]
@@ -19,10 +19,10 @@ fn a_block_that_a_reader_holds_is_not_changed_by_the_next() {
         for end in [&source, &held] {
             set_capacity(end, Bytes(1 << 20)).unwrap();
         }
-        // One block of memory, which is to be used again at once.
+        // The ring takes one block of memory, which comes back for use at once.
         let options = Options::default().strategy(strategy).ring(Bytes(1));
         let mut writer = PipeWriter::new(output, options);
-        let mut block = Block::new(BLOCK_BYTES);
+        let mut block = Block::new(BLOCK_BYTES).unwrap();
         let mut found = vec![0; BLOCK_BYTES];
         for number in 0..60 {
             block.bytes().fill(number);
@@ -49,7 +49,7 @@ fn what_waits_goes_before_a_block_and_a_short_block_is_not_padded() {
     });
     let mut writer = PipeWriter::new(output, Options::default());
     let mut expected = Vec::new();
-    let mut block = Block::new(BLOCK_BYTES + 3);
+    let mut block = Block::new(BLOCK_BYTES + 3).unwrap();
     for number in 0..20 {
         let count = if number % 3 == 0 { 5 } else { BLOCK_BYTES + 1 };
         block.bytes().fill(number);

@@ -1,4 +1,4 @@
-//! The writer as a stage uses it: whatever is written arrives, whatever it is written to.
+//! Tests the writer as a stage uses it: whatever is written arrives, whatever the output is.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -94,7 +94,7 @@ proptest! {
     }
 }
 
-/// Writes 3 MiB to `out` by every way; `arrived` tells what came.
+/// Writes 3 MiB to `out` by every way; `arrived` returns what came out.
 fn writes_everything(out: impl Fn() -> (OwnedFd, Box<dyn FnOnce() -> Vec<u8>>)) {
     let expected = text(3 << 20);
     for way in WAYS {
@@ -135,7 +135,7 @@ fn a_socket_gets_every_byte() {
 }
 
 #[test]
-fn a_pipe_that_does_not_wait_gets_every_byte() {
+fn a_non_blocking_pipe_gets_every_byte() {
     writes_everything(|| {
         let (reader, pipe) = std::io::pipe().unwrap();
         fcntl_setfl(&pipe, OFlags::NONBLOCK).unwrap();
@@ -198,7 +198,7 @@ fn a_full_disk_is_named_with_the_bytes_that_were_written() {
 }
 
 #[test]
-fn a_stage_with_little_to_say_leaves_the_pipe_as_it_is() {
+fn a_stage_with_little_output_leaves_the_pipe_unchanged() {
     let (reader, pipe) = std::io::pipe().unwrap();
     let mut writer = PipeWriter::new(pipe, Options::default());
     writer.write_all(b"a line\n").unwrap();
@@ -208,7 +208,7 @@ fn a_stage_with_little_to_say_leaves_the_pipe_as_it_is() {
     assert_eq!(all_of(reader).join().unwrap(), b"a line\n");
 }
 
-/// A reader that looks at a byte only after the writer has gone round its ring twice.
+/// A reader that checks a byte only after the writer has gone through its ring twice.
 fn late(reader: &PipeReader) -> PipeReader {
     let (kept, into) = std::io::pipe().unwrap();
     set_capacity(&into, Bytes(1 << 20)).unwrap();
@@ -235,6 +235,7 @@ fn a_page_that_was_moved_away_keeps_its_bytes_while_the_ring_goes_round() {
     let rest = thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()).unwrap());
     writer.write_all(&vec![b'b'; 8 << 20]).unwrap();
     writer.flush().unwrap();
+    assert_eq!(writer.strategy(), Strategy::Ring, "nothing was lent, so nothing was shown");
     drop(writer);
     rest.join().unwrap();
     let mut page = [0; 4096];

@@ -53,12 +53,22 @@ impl Command {
         }
     }
 
+    /// The words of a shell that is given a line, which its copies have, too; empty for a command.
+    pub(crate) fn shell_words(&self) -> Vec<String> {
+        match self {
+            Self::Line { .. } => {
+                self.words().iter().map(|word| word.to_string_lossy().into_owned()).collect()
+            }
+            Self::Words { .. } => Vec::new(),
+        }
+    }
+
     pub(crate) fn to_process(&self) -> std::process::Command {
         let words = self.words();
         // The standard library gives every child the default SIGPIPE; where fullbore was started with
         // the signal ignored, a shell on the way gets it ignored again, and becomes the program.
         let ignored: &[&str] = &["sh", "-c", "trap '' PIPE; exec \"$0\" \"$@\""];
-        let way = if fullbore_pipe::sigpipe_was_ignored() { ignored } else { &[] };
+        let way = if fullbore_process::sigpipe_was_ignored() { ignored } else { &[] };
         let mut all = way.iter().map(OsString::from).chain(words);
         let mut process = std::process::Command::new(all.next().unwrap_or_default());
         process.args(all);

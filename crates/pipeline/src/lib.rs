@@ -1,6 +1,6 @@
 //! Runs a pipeline, watches it, tunes its pipes, and says what held it back.
 //!
-//! Flow: [`Command`] → spawn → discover → observe ⇄ tune → summarise → diagnose → [`record::RunRecord`].
+//! Flow: [`Command`] → spawn → discover → observe ⇄ tune → summarise → diagnose → [`RunRecord`](fullbore_record::RunRecord).
 //! The pipeline cannot tell that it is watched: its bytes, exit status and signals are the shell's.
 //! This crate shows nothing; an [`Onlooker`] and the record do.
 //!
@@ -13,29 +13,24 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod account;
 mod command;
-mod correct;
-pub mod diagnose;
-mod discover;
 mod error;
-mod events;
 mod incidents;
-pub mod label;
-mod names;
-mod observe;
-mod pipes;
-mod process;
-mod reason;
-pub mod record;
-mod run;
-mod spawn;
-mod stage;
+mod observed;
+mod pace;
+mod recording;
+mod sample;
+mod sampler;
+mod session;
+mod subject;
 mod summarise;
-mod timeline;
+mod topology;
 mod tune;
 
 pub use command::Command;
 pub use error::Error;
-pub use events::die_of;
-pub use run::{Finished, Nobody, Onlooker, Options, run};
+pub use recording::{ReplayError, replay};
+pub use session::{Finished, Nobody, Onlooker, Options, run};
+pub use subject::die_of;
 pub use tune::Tuning;

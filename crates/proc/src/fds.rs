@@ -1,5 +1,6 @@
-//! `/proc/PID/fd`: what the descriptors of a process lead to.
+//! Reads `/proc/PID/fd`: what the descriptors of a process lead to.
 
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -11,9 +12,9 @@ use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 pub struct Fd {
     /// Its number.
     pub number: i32,
-    /// It can be read from.
+    /// Whether it can be read from.
     pub reads: bool,
-    /// It can be written to.
+    /// Whether it can be written to.
     pub writes: bool,
     /// What it leads to.
     pub target: Target,
@@ -22,7 +23,7 @@ pub struct Fd {
 /// What a descriptor leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A pipe without a name, by its inode.
+    /// An anonymous pipe, by its inode.
     Pipe(u64),
     /// A named FIFO.
     Fifo {
@@ -30,7 +31,7 @@ pub enum Target {
         device: u64,
         /// Its inode.
         inode: u64,
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
     },
     /// A socket.
@@ -39,28 +40,29 @@ pub enum Target {
     Terminal,
     /// An epoll instance.
     Epoll,
-    /// Another object of the kernel without a place in a file system (eventfd, timerfd, …).
+    /// Another kernel object outside any file system (eventfd, timerfd, …).
     Anonymous,
-    /// A device that is no terminal.
+    /// A device other than a terminal.
     Device,
     /// A file or folder.
     File,
 }
 
-/// The descriptors in the folder `/proc/PID/fd`; `None` when it cannot be read.
-pub(crate) fn list(folder: &Path) -> Option<Vec<Fd>> {
-    let entries = std::fs::read_dir(folder).ok()?;
+/// Lists the descriptors in the folder `/proc/PID/fd`.
+pub(crate) fn list(folder: &Path) -> io::Result<Vec<Fd>> {
+    let entries = std::fs::read_dir(folder)?;
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    Some(numbers.filter_map(|number| look_up(folder, number)).collect())
+    // Leave out descriptors that were closed meanwhile.
+    Ok(numbers.filter_map(|number| look_up(folder, number).ok()).collect())
 }
 
-/// One descriptor; `None` when it was closed since.
-pub(crate) fn look_up(folder: &Path, number: i32) -> Option<Fd> {
+/// Reads one descriptor.
+pub(crate) fn look_up(folder: &Path, number: i32) -> io::Result<Fd> {
     let link = folder.join(number.to_string());
-    // Linux shows the mode a descriptor was opened with as the permissions of the link.
-    let mode = std::fs::symlink_metadata(&link).ok()?.permissions().mode();
-    let path = std::fs::read_link(&link).ok()?;
-    Some(Fd {
+    // Linux shows the mode in which a descriptor was opened as the permissions of the link.
+    let mode = std::fs::symlink_metadata(&link)?.permissions().mode();
+    let path = std::fs::read_link(&link)?;
+    Ok(Fd {
         number,
         reads: mode & 0o400 != 0,
         writes: mode & 0o200 != 0,
@@ -91,7 +93,7 @@ fn target(link: &Path, path: PathBuf) -> Target {
     file_type(link, path)
 }
 
-/// Asks what a path leads to, without making a network file system ask its server.
+/// Finds out what a path leads to, without making a network file system ask its server.
 fn file_type(link: &Path, path: PathBuf) -> Target {
     let Ok(stat) = statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE | StatxFlags::INO)
     else {
@@ -156,6 +158,6 @@ mod tests {
 
     #[test]
     fn a_process_that_is_gone_has_no_list() {
-        assert_eq!(list(Path::new("/proc/2147483647/fd")), None);
+        assert!(list(Path::new("/proc/2147483647/fd")).is_err());
     }
 }

@@ -1,13 +1,13 @@
-//! What this machine is.
+//! Describes this machine.
 
 use std::fs;
 
 use fullbore_measure::Host;
 use rustix::param::page_size;
 
-use crate::Root;
+use crate::{Root, cpu_model};
 
-/// What Linux allows for pipes, in its own units.
+/// Linux's limits on pipes, in its own units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PipeLimits {
     /// `/proc/sys/fs/pipe-max-size`, in bytes.
@@ -16,7 +16,7 @@ pub struct PipeLimits {
     pub user_pages_soft: Option<u64>,
 }
 
-/// Reads the limits of pipes; a limit that cannot be read is `None`.
+/// Reads the limits on pipes; an unreadable limit is `None`.
 ///
 /// Source: pipe(7), "/proc files".
 #[must_use]
@@ -38,21 +38,20 @@ pub fn host(root: &Root) -> Host {
     let text = |name: &str| fs::read_to_string(root.path().join(name)).unwrap_or_default();
     let kib = |line: &str| line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok();
     let memory = text("meminfo").lines().find(|line| line.starts_with("MemTotal:")).and_then(kib);
-    let cpu_model =
-        |line: &str| Some(line.strip_prefix("model name")?.split_once(':')?.1.trim().to_owned());
     Host {
+        name: text("sys/kernel/hostname").trim().to_owned(),
         kernel: text("sys/kernel/osrelease").trim().to_owned(),
-        cpu: text("cpuinfo").lines().find_map(cpu_model).unwrap_or_else(|| "unknown".to_owned()),
+        cpu: cpu_model(&text("cpuinfo")).unwrap_or_else(|| "unknown".to_owned()),
         cpus: std::thread::available_parallelism()
             .map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
-        memory_bytes: memory.unwrap_or(0) * 1024,
+        memory_bytes: memory.unwrap_or(0).saturating_mul(1024),
         page_bytes: page_size() as u64,
         pipe_max_bytes: limits.max_bytes,
         pipe_user_pages_soft: limits.user_pages_soft,
     }
 }
 
-/// Clock ticks in a second, the unit of times in [`crate::Stat`].
+/// Returns the number of clock ticks in a second, the unit of times in [`crate::Stat`].
 #[must_use]
 pub fn clock_ticks_per_second() -> u64 {
     rustix::param::clock_ticks_per_second()

@@ -1,9 +1,8 @@
-//! `/proc/PID/io`: bytes and calls.
+//! Reads `/proc/PID/io`: bytes and calls.
 
-/// What a process read and wrote, ended threads and waited-for children included.
+/// What a process has read and written, including ended threads and children it waited for.
 ///
-/// splice(2), vmsplice(2) and tee(2) are not counted by Linux: a process that uses them shows less
-/// than it moves.
+/// Linux does not count splice(2), vmsplice(2) and tee(2), so a process that uses them shows less than it moves.
 ///
 /// Source: proc_pid_io(5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,11 +18,12 @@ pub struct Io {
 }
 
 impl Io {
-    /// Reads the text of the file; `None` when it is not of that form.
+    /// Parses the file's text; returns `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut values = [None; 4];
-        for line in text.lines() {
+        // Use whole lines only: a cut one may end within a number.
+        for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
             let Some((name, value)) = line.split_once(": ") else {
                 continue;
             };
@@ -56,5 +56,6 @@ mod tests {
         let io = Io { read_bytes: 6976, written_bytes: 12, read_calls: 10, write_calls: 3 };
         assert_eq!(Io::parse(text), Some(io));
         assert_eq!(Io::parse("rchar: 1\n"), None);
+        assert_eq!(Io::parse(&text[..text.find("\nread_bytes").unwrap()]), None);
     }
 }

@@ -1,8 +1,9 @@
-//! What Linux says about processes: small facts read from `/proc`, without privileges.
+//! Reads small facts about processes from `/proc`, without privileges.
 //!
-//! Flow: [`Root`] (the real `/proc` or a captured one) → hot files read again and again with one
-//! buffer ([`HotFile`]) → pure parsers → [`Stat`], [`SchedStat`], [`Io`], [`Wait`], [`Fd`].
-//! A process that vanished is a normal answer (`None`), not an error. This crate decides nothing.
+//! Flow: [`Root`] (the real `/proc` or a captured one) → hot files read again and again with one buffer ([`HotFile`]) →
+//! pure parsers → [`Stat`], [`SchedStat`], [`Io`], [`Wait`], [`Fd`]. A vanished process is a normal answer, not an
+//! error: [`Unavailable`] tells it from a process that permissions hide and from a kernel without that fact. This crate
+//! decides nothing.
 //!
 //! ```
 //! let root = fullbore_proc::Root::system();
@@ -12,20 +13,29 @@
 #![forbid(unsafe_code)]
 
 mod blocked;
+mod children;
+mod cpu_model;
 mod fds;
 mod host;
 mod io;
+mod polled;
 mod root;
 mod schedstat;
 mod stat;
 mod status;
 mod syscall_numbers;
+mod unavailable;
 
-pub use blocked::{Activity, PollEntry, Wait};
+pub use blocked::{Activity, Wait};
+pub use children::children;
+pub use cpu_model::cpu_model;
 pub use fds::{Fd, Target};
 pub use host::{PipeLimits, clock_ticks_per_second, host, pipe_limits};
 pub use io::Io;
+pub use polled::PollEntry;
 pub use root::{HotFile, Root};
 pub use schedstat::SchedStat;
 pub use stat::{Stat, State};
 pub use status::Status;
+pub use syscall_numbers::Machine;
+pub use unavailable::{Fact, Unavailable};

@@ -1,132 +1,266 @@
-//! Where process facts come from, and reading them cheaply many times.
+//! Reads facts about processes, cheaply and many times.
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::{Activity, Fd, Io, SchedStat, Stat, Status};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
+use crate::{Activity, Fact, Fd, Io, SchedStat, Stat, Status, Unavailable, children};
 
 /// A process file system: `/proc`, or a captured copy of one in tests.
 #[derive(Clone, Debug)]
 pub struct Root {
     path: PathBuf,
+    /// Whether this shows the processes of this machine, so that kill(2) can tell whether one lives.
+    is_system: bool,
 }
 
-/// A file of `/proc` that is kept open and read again and again.
+/// A file of `/proc` that stays open and is read again and again.
 ///
-/// It belongs to the process it was opened for: when that process is gone, reading gives `None`,
-/// even if its number was given to another process since.
+/// It belongs to the process it was opened for. When that process is gone, reading returns [`Unavailable::Gone`], even
+/// if another process has its number by then.
 #[derive(Debug)]
 pub struct HotFile {
-    file: Option<File>,
+    file: Result<File, Unavailable>,
 }
 
 impl HotFile {
-    /// Reads the file from its start into `buffer`; `None` when the process is gone or may not be seen.
-    pub fn read<'b>(&self, buffer: &'b mut [u8]) -> Option<&'b str> {
-        let length = self.file.as_ref()?.read_at(buffer, 0).ok()?;
-        std::str::from_utf8(&buffer[..length]).ok()
+    /// Reads as much of the file as fits into `buffer`, from the start.
+    ///
+    /// Bytes that are not UTF-8 (in a program's name) become question marks.
+    ///
+    /// # Errors
+    ///
+    /// The reason when the text is not available, including a failure to open the file.
+    pub fn try_read<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b str, Unavailable> {
+        let file = self.file.as_ref().map_err(|why| *why)?;
+        let length = file.read_at(buffer, 0).map_err(|error| Unavailable::from_error(&error))?;
+        let bytes = &mut buffer[..length];
+        while let Err(error) = std::str::from_utf8(bytes) {
+            bytes[error.valid_up_to()] = b'?';
+        }
+        std::str::from_utf8(bytes).map_err(|_| Unavailable::NotUnderstood)
     }
 
-    /// Whether the file could be opened.
+    /// Calls [`Self::try_read`] for callers who treat every reason alike.
+    pub fn read<'b>(&self, buffer: &'b mut [u8]) -> Option<&'b str> {
+        self.try_read(buffer).ok()
+    }
+
+    /// Tells whether the file was opened.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.file.is_some()
+        self.file.is_ok()
     }
 }
 
 impl Root {
-    /// The `/proc` of this machine.
+    /// Uses this machine's `/proc`.
     #[must_use]
     pub fn system() -> Self {
-        Self { path: PathBuf::from("/proc") }
+        Self { path: PathBuf::from("/proc"), is_system: true }
     }
 
-    /// A folder laid out as `/proc` is.
+    /// Uses a folder laid out like `/proc`.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), is_system: false }
     }
 
-    /// The folder.
+    /// Returns the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a file of a process for reading it often; `name` is relative to its folder, such as `task/7/syscall`.
+    /// Opens a file of a process for frequent reading; `name` is relative to the process's folder, such as
+    /// `task/7/syscall`.
     #[must_use]
     pub fn hot_file(&self, pid: i32, name: &str) -> HotFile {
-        HotFile { file: File::open(self.file(pid, name)).ok() }
+        let path = self.file(pid, name);
+        let opened = File::open(&path);
+        HotFile { file: opened.map_err(|error| self.why_missing(pid, &path, &error)) }
     }
 
-    /// Facts from `/proc/PID/stat`; `None` when the process is gone.
+    /// Reads facts from `/proc/PID/stat`.
+    ///
+    /// # Errors
+    ///
+    /// The reason when they are not available.
+    pub fn try_stat(&self, pid: i32) -> Result<Stat, Unavailable> {
+        understood(Stat::parse(&self.text(pid, "stat")?))
+    }
+
+    /// Reads facts from `/proc/PID/stat`; `None` when they are not available.
     #[must_use]
     pub fn stat(&self, pid: i32) -> Option<Stat> {
-        Stat::parse(&String::from_utf8_lossy(&self.bytes(pid, "stat")?))
+        self.try_stat(pid).ok()
     }
 
-    /// Facts from `/proc/PID/status`; `None` when the process is gone.
+    /// Reads facts from `/proc/PID/status`.
+    ///
+    /// # Errors
+    ///
+    /// The reason when they are not available.
+    pub fn try_status(&self, pid: i32) -> Result<Status, Unavailable> {
+        Ok(Status::parse(&self.text(pid, "status")?))
+    }
+
+    /// Reads facts from `/proc/PID/status`; `None` when they are not available.
     #[must_use]
     pub fn status(&self, pid: i32) -> Option<Status> {
-        Some(Status::parse(&String::from_utf8_lossy(&self.bytes(pid, "status")?)))
+        self.try_status(pid).ok()
     }
 
-    /// Facts from `/proc/PID/io`; `None` when the process is gone or may not be looked at.
+    /// Reads facts from `/proc/PID/io`.
+    ///
+    /// # Errors
+    ///
+    /// The reason when they are not available.
+    pub fn try_io(&self, pid: i32) -> Result<Io, Unavailable> {
+        understood(Io::parse(&self.text(pid, "io")?))
+    }
+
+    /// Reads facts from `/proc/PID/io`; `None` when they are not available.
     #[must_use]
     pub fn io(&self, pid: i32) -> Option<Io> {
-        Io::parse(&String::from_utf8_lossy(&self.bytes(pid, "io")?))
+        self.try_io(pid).ok()
     }
 
-    /// Scheduler times of a thread; `None` when it is gone.
+    /// Reads a thread's scheduler times.
+    ///
+    /// A kernel that has the file but does not count shows zeros, as it does for a thread that has never run;
+    /// [`Self::unavailable`] tells the two apart.
+    ///
+    /// # Errors
+    ///
+    /// The reason when they are not available.
+    pub fn try_schedstat(&self, pid: i32, tid: i32) -> Result<SchedStat, Unavailable> {
+        understood(SchedStat::parse(&self.text(pid, &format!("task/{tid}/schedstat"))?))
+    }
+
+    /// Reads a thread's scheduler times; `None` when they are not available.
     #[must_use]
     pub fn schedstat(&self, pid: i32, tid: i32) -> Option<SchedStat> {
-        let bytes = self.bytes(pid, &format!("task/{tid}/schedstat"))?;
-        SchedStat::parse(&String::from_utf8_lossy(&bytes))
+        self.try_schedstat(pid, tid).ok()
     }
 
-    /// What a thread does now; `None` when it is gone or may not be looked at.
+    /// Reads what a thread is doing now.
+    ///
+    /// # Errors
+    ///
+    /// The reason when that is not available.
+    pub fn try_activity(&self, pid: i32, tid: i32) -> Result<Activity, Unavailable> {
+        understood(Activity::parse(&self.text(pid, &format!("task/{tid}/syscall"))?))
+    }
+
+    /// Reads what a thread is doing now; `None` when that is not available.
     #[must_use]
     pub fn activity(&self, pid: i32, tid: i32) -> Option<Activity> {
-        let bytes = self.bytes(pid, &format!("task/{tid}/syscall"))?;
-        Activity::parse(&String::from_utf8_lossy(&bytes))
+        self.try_activity(pid, tid).ok()
     }
 
-    /// The words of the command line; empty for a process that has none (a zombie, a kernel thread).
+    /// Lists the processes that a thread started and that still live, or ended and were not waited for.
+    ///
+    /// # Errors
+    ///
+    /// The reason when the list is not available; [`Self::children_by_parent`] works without it.
+    pub fn try_children(&self, pid: i32, tid: i32) -> Result<Vec<i32>, Unavailable> {
+        Ok(children(&self.text(pid, &format!("task/{tid}/children"))?).collect())
+    }
+
+    /// Finds the children of a process by reading the `stat` of every process, for kernels without lists of children.
     #[must_use]
-    pub fn command_line(&self, pid: i32) -> Vec<String> {
-        let bytes = self.bytes(pid, "cmdline").unwrap_or_default();
+    pub fn children_by_parent(&self, pid: i32) -> Vec<i32> {
+        let is_child = |child: &i32| self.stat(*child).is_some_and(|stat| stat.parent == pid);
+        self.processes().into_iter().filter(is_child).collect()
+    }
+
+    /// Lists the facts that Linux withholds about a process which lives and has run (such as the caller), with the
+    /// reasons.
+    #[must_use]
+    pub fn unavailable(&self, pid: i32) -> Vec<(Fact, Unavailable)> {
+        let why = |fact| match fact {
+            Fact::State => self.try_stat(pid).err(),
+            Fact::Times => match self.try_schedstat(pid, pid) {
+                Ok(times) if times == SchedStat::default() => Some(Unavailable::NotBuiltIn),
+                times => times.err(),
+            },
+            Fact::Wait => self.try_activity(pid, pid).err(),
+            Fact::Io => self.try_io(pid).err(),
+            Fact::Children => self.try_children(pid, pid).err(),
+            Fact::Descriptors => self.try_fds(pid).err(),
+        };
+        Fact::ALL.into_iter().filter_map(|fact| Some((fact, why(fact)?))).collect()
+    }
+
+    /// Reads the arguments of the command line; empty for a process that has none (a zombie, a kernel thread).
+    ///
+    /// # Errors
+    ///
+    /// The reason when they are not available.
+    pub fn try_command_line(&self, pid: i32) -> Result<Vec<String>, Unavailable> {
+        let bytes = self.bytes(pid, "cmdline")?;
         let text = bytes.strip_suffix(b"\0").unwrap_or(&bytes);
         if text.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        text.split(|byte| *byte == 0)
-            .map(|word| String::from_utf8_lossy(word).into_owned())
-            .collect()
+        let words = text.split(|byte| *byte == 0);
+        Ok(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect())
     }
 
-    /// Threads of a process; empty when it is gone.
+    /// Reads the arguments of the command line; empty when they are not available or the process has none (a zombie, a
+    /// kernel thread).
+    #[must_use]
+    pub fn command_line(&self, pid: i32) -> Vec<String> {
+        self.try_command_line(pid).unwrap_or_default()
+    }
+
+    /// Lists the threads of a process; empty when it is gone.
     #[must_use]
     pub fn threads(&self, pid: i32) -> Vec<i32> {
         numbers_in(&self.file(pid, "task"))
     }
 
-    /// All processes that can be seen.
+    /// Lists all visible processes.
     #[must_use]
     pub fn processes(&self) -> Vec<i32> {
         numbers_in(&self.path)
     }
 
-    /// Descriptors of a process; `None` when it is gone or may not be looked at.
-    #[must_use]
-    pub fn fds(&self, pid: i32) -> Option<Vec<Fd>> {
-        crate::fds::list(&self.file(pid, "fd"))
+    /// Lists the descriptors of a process.
+    ///
+    /// # Errors
+    ///
+    /// The reason when they are not available.
+    pub fn try_fds(&self, pid: i32) -> Result<Vec<Fd>, Unavailable> {
+        let folder = self.file(pid, "fd");
+        crate::fds::list(&folder).map_err(|error| self.why_missing(pid, &folder, &error))
     }
 
-    /// One descriptor of a process; `None` when it is closed or may not be looked at.
+    /// Lists the descriptors of a process; `None` when they are not available.
+    #[must_use]
+    pub fn fds(&self, pid: i32) -> Option<Vec<Fd>> {
+        self.try_fds(pid).ok()
+    }
+
+    /// Reads one descriptor of a process; [`Unavailable::Gone`] when it is closed.
+    ///
+    /// # Errors
+    ///
+    /// The reason when it is not available.
+    pub fn try_fd(&self, pid: i32, fd: i32) -> Result<Fd, Unavailable> {
+        let found = crate::fds::look_up(&self.file(pid, "fd"), fd);
+        found.map_err(|error| self.why_missing(pid, &self.file(pid, "fd"), &error))
+    }
+
+    /// Reads one descriptor of a process; `None` when it is closed or not available.
     #[must_use]
     pub fn fd(&self, pid: i32, fd: i32) -> Option<Fd> {
-        crate::fds::look_up(&self.file(pid, "fd"), fd)
+        self.try_fd(pid, fd).ok()
     }
 
     pub(crate) fn file(&self, pid: i32, name: &str) -> PathBuf {
@@ -135,9 +269,36 @@ impl Root {
         path
     }
 
-    pub(crate) fn bytes(&self, pid: i32, name: &str) -> Option<Vec<u8>> {
-        std::fs::read(self.file(pid, name)).ok()
+    pub(crate) fn bytes(&self, pid: i32, name: &str) -> Result<Vec<u8>, Unavailable> {
+        let path = self.file(pid, name);
+        std::fs::read(&path).map_err(|error| self.why_missing(pid, &path, &error))
     }
+
+    fn text(&self, pid: i32, name: &str) -> Result<String, Unavailable> {
+        Ok(String::from_utf8_lossy(&self.bytes(pid, name)?).into_owned())
+    }
+
+    /// Finds out why a file is missing, which Linux reports by one error for several causes.
+    pub(crate) fn why_missing(&self, pid: i32, path: &Path, error: &io::Error) -> Unavailable {
+        let why = Unavailable::from_error(error);
+        if why != Unavailable::Gone || error.raw_os_error() != Some(Errno::NOENT.raw_os_error()) {
+            return why;
+        }
+        // The folder of a live thread has all files that this kernel can show.
+        if path.parent().is_some_and(Path::exists) && !path.exists() {
+            return Unavailable::NotBuiltIn;
+        }
+        // With hidepid=2 the folder of another user's process seems to be missing.
+        let lives = |pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM));
+        let is_hidden = self.is_system
+            && !self.path.join(pid.to_string()).exists()
+            && Pid::from_raw(pid).is_some_and(lives);
+        if is_hidden { Unavailable::NotPermitted } else { Unavailable::Gone }
+    }
+}
+
+fn understood<T>(parsed: Option<T>) -> Result<T, Unavailable> {
+    parsed.ok_or(Unavailable::NotUnderstood)
 }
 
 fn numbers_in(folder: &Path) -> Vec<i32> {

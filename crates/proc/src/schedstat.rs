@@ -1,4 +1,4 @@
-//! `/proc/PID/task/TID/schedstat`: exact times of the scheduler.
+//! Reads `/proc/PID/task/TID/schedstat`: the scheduler's exact times.
 
 /// How long a thread was on a CPU and how long it waited for one.
 ///
@@ -7,16 +7,20 @@
 pub struct SchedStat {
     /// Nanoseconds on a CPU.
     pub running_ns: u64,
-    /// Nanoseconds ready to run, but waiting for a CPU.
+    /// Nanoseconds spent runnable, waiting for a CPU.
     pub waiting_ns: u64,
 }
 
 impl SchedStat {
-    /// Reads the text of the file; `None` when it is not of that form.
+    /// Parses the file's text; returns `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut numbers = text.split_ascii_whitespace().map(str::parse);
-        Some(Self { running_ns: numbers.next()?.ok()?, waiting_ns: numbers.next()?.ok()? })
+        // The line ends with a newline; a cut one may end within a number.
+        let mut numbers = text.strip_suffix('\n')?.split_ascii_whitespace().map(str::parse);
+        let mut number = || numbers.next()?.ok();
+        let times = Self { running_ns: number()?, waiting_ns: number()? };
+        let _timeslices: u64 = number()?;
+        Some(times)
     }
 }
 
@@ -28,7 +32,14 @@ mod tests {
     fn the_first_two_numbers_count() {
         let parsed = SchedStat::parse("940316 43259 2\n");
         assert_eq!(parsed, Some(SchedStat { running_ns: 940_316, waiting_ns: 43_259 }));
-        assert_eq!(SchedStat::parse(""), None);
-        assert_eq!(SchedStat::parse("12"), None);
+    }
+
+    #[test]
+    fn a_truncated_line_is_refused() {
+        let line = "940316 43259 2\n";
+        for end in 0..line.len() {
+            assert_eq!(SchedStat::parse(&line[..end]), None, "{}", &line[..end]);
+        }
+        assert_eq!(SchedStat::parse("-1 2 3\n"), None);
     }
 }

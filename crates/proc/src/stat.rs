@@ -1,17 +1,17 @@
-//! `/proc/PID/stat`: state, parent, CPU time.
+//! Reads `/proc/PID/stat`: state, parent, CPU time.
 
-/// What a process or thread is doing, as one letter of the kernel.
+/// The state of a process or thread, from the kernel's letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// R: on a CPU, or waiting for one.
     Running,
     /// S: waiting for an event.
     Sleeping,
-    /// D: waiting without being open to signals, usually for a disk.
+    /// D: waiting and not interruptible by signals, usually for a disk.
     DiskSleep,
     /// T, t: stopped by a signal or a debugger.
     Stopped,
-    /// Z, X: ended; its parent has not asked for the status yet.
+    /// Z, X: ended, and its parent has not asked for the status yet.
     Ended,
     /// I or a letter of a later kernel.
     Other,
@@ -22,29 +22,33 @@ pub enum State {
 /// Source: proc_pid_stat(5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Name of the program, at most 15 bytes; may hold any character.
+    /// The program's name, at most 15 bytes; it may contain any character.
     pub comm: String,
     /// Its state.
     pub state: State,
-    /// Its parent.
+    /// Process number of its parent.
     pub parent: i32,
     /// CPU time in user mode and in the kernel, in clock ticks.
     pub cpu_ticks: u64,
-    /// The same of children that ended and were waited for, in clock ticks.
+    /// CPU time of children that ended and were waited for, in clock ticks.
     pub children_cpu_ticks: u64,
-    /// Threads.
+    /// Number of threads.
     pub threads: u32,
-    /// Start of the process after boot, in clock ticks: with the pid it names a process for good.
+    /// When the process started, in clock ticks after boot. Together with the process number it identifies a process
+    /// for good.
     pub start_ticks: u64,
 }
 
 impl Stat {
-    /// Reads the text of the file; `None` when it is not of that form.
+    /// Parses the file's text; returns `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        // The name may hold spaces and parentheses, so the last ')' ends it.
+        // The line ends with a newline; a cut one may end within a number.
+        let text = text.strip_suffix('\n')?;
+        // The name may contain spaces and parentheses, so the last ')' ends it.
         let open = text.find('(')?;
         let close = text.rfind(')')?;
+        text[..open].strip_suffix(' ')?.parse::<i32>().ok()?;
         let comm = text.get(open + 1..close)?.to_owned();
         let rest: Vec<&str> = text.get(close + 1..)?.split_ascii_whitespace().collect();
         // proc_pid_stat(5) numbers the fields from 1; `rest` begins with field 3.
@@ -60,8 +64,8 @@ impl Stat {
                 _ => State::Other,
             },
             parent: rest.get(1)?.parse().ok()?,
-            cpu_ticks: number(14)? + number(15)?,
-            children_cpu_ticks: number(16)? + number(17)?,
+            cpu_ticks: number(14)?.checked_add(number(15)?)?,
+            children_cpu_ticks: number(16)?.checked_add(number(17)?)?,
             threads: u32::try_from(number(20)?).ok()?,
             start_ticks: number(22)?,
         })
@@ -73,7 +77,7 @@ mod tests {
     use super::*;
 
     const HOSTILE: &str =
-        "4242 (a) R (b) S 7 4242 1376 0 -1 4194304 96 0 0 0 250 50 30 20 20 0 3 0 98765 0 0";
+        "4242 (a) R (b) S 7 4242 1376 0 -1 4194304 96 0 0 0 250 50 30 20 20 0 3 0 98765 0 0\n";
 
     #[test]
     fn a_hostile_name_does_not_move_the_fields() {
@@ -88,12 +92,21 @@ mod tests {
     }
 
     #[test]
-    fn half_a_line_is_no_answer() {
-        for end in 0..HOSTILE.len() - 8 {
-            let _ = Stat::parse(&HOSTILE[..end]);
+    fn a_truncated_line_is_refused() {
+        for end in 0..HOSTILE.len() {
+            assert_eq!(Stat::parse(&HOSTILE[..end]), None, "{}", &HOSTILE[..end]);
         }
-        assert_eq!(Stat::parse(""), None);
-        assert_eq!(Stat::parse("1 (x) S"), None);
-        assert_eq!(Stat::parse(") ("), None);
+    }
+
+    #[test]
+    fn text_that_is_not_a_stat_line_is_refused() {
+        let line = |change: fn(&str) -> String| Stat::parse(&change(HOSTILE));
+        assert_eq!(Stat::parse(") (\n"), None);
+        assert_eq!(line(|text| text.replace("4242 (", "x (")), None);
+        assert_eq!(line(|text| text.replace("4242 (", "(")), None);
+        assert_eq!(line(|text| text.replace(" 98765", " ?")), None);
+        // Numbers that overflow when they are added up.
+        assert_eq!(line(|text| text.replace(" 250 ", " 18446744073709551615 ")), None);
+        assert_eq!(line(|text| text.replace(" 30 ", " 18446744073709551615 ")), None);
     }
 }

@@ -1,4 +1,4 @@
-//! `/proc/PID/status`: memory, owner, signals.
+//! Reads `/proc/PID/status`: memory, owner, signals.
 
 /// The lines of `/proc/PID/status` that fullbore uses.
 ///
@@ -9,16 +9,21 @@ pub struct Status {
     pub peak_memory_bytes: Option<u64>,
     /// Effective user id.
     pub effective_uid: Option<u32>,
-    /// Signals that are ignored, bit n − 1 for signal n.
+    /// Ignored signals: bit n − 1 for signal n.
     pub ignored_signals: u64,
+    /// Signals that have a handler: bit n − 1 for signal n.
+    pub caught_signals: u64,
+    /// Signals pending for the process or its first thread: bit n − 1 for signal n.
+    pub pending_signals: u64,
 }
 
 impl Status {
-    /// Reads the text of the file.
+    /// Parses the file's text.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut status = Self::default();
-        for line in text.lines() {
+        // Use whole lines only: a cut one may end within a number.
+        for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
             let Some((name, value)) = line.split_once(':') else {
                 continue;
             };
@@ -26,24 +31,43 @@ impl Status {
             match name {
                 "VmHWM" => {
                     let kib: Option<u64> = words.next().and_then(|word| word.parse().ok());
-                    status.peak_memory_bytes = kib.map(|kib| kib * 1024);
+                    status.peak_memory_bytes = kib.and_then(|kib| kib.checked_mul(1024));
                 }
                 "Uid" => status.effective_uid = words.nth(1).and_then(|word| word.parse().ok()),
-                "SigIgn" => {
-                    let mask = words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
-                    status.ignored_signals = mask.unwrap_or(0);
-                }
+                "SigIgn" => status.ignored_signals = mask(words.next()),
+                "SigCgt" => status.caught_signals = mask(words.next()),
+                "SigPnd" | "ShdPnd" => status.pending_signals |= mask(words.next()),
                 _ => {}
             }
         }
         status
     }
 
-    /// Whether signal `number` is ignored.
+    /// Tells whether the process ignores signal `number`.
     #[must_use]
     pub fn ignores(&self, number: i32) -> bool {
-        (1..=64).contains(&number) && self.ignored_signals >> (number - 1) & 1 == 1
+        is_in(self.ignored_signals, number)
     }
+
+    /// Tells whether a handler catches signal `number`.
+    #[must_use]
+    pub fn catches(&self, number: i32) -> bool {
+        is_in(self.caught_signals, number)
+    }
+
+    /// Tells whether signal `number` is pending.
+    #[must_use]
+    pub fn has_pending(&self, number: i32) -> bool {
+        is_in(self.pending_signals, number)
+    }
+}
+
+fn mask(word: Option<&str>) -> u64 {
+    word.and_then(|word| u64::from_str_radix(word, 16).ok()).unwrap_or(0)
+}
+
+fn is_in(mask: u64, number: i32) -> bool {
+    (1..=64).contains(&number) && mask >> (number - 1) & 1 == 1
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Numbers of the system calls in which a process waits for something that fullbore can name.
+//! Knows the numbers of the system calls whose waits fullbore can name.
 //!
 //! Source: linux `arch/x86/entry/syscalls/syscall_64.tbl` and `scripts/syscall.tbl` (arm64 and riscv64 share it).
 
-/// What a waiting system call waits for, by the arguments it takes.
+/// What a waiting system call waits for, according to its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// First argument: descriptor read from.
@@ -33,8 +33,43 @@ use Shape::{
     Child, Epoll, Lock, Open, Poll, Read, Select, Sendfile, Sleep, Socket, Splice, Sync, Tee, Write,
 };
 
-#[cfg(target_arch = "x86_64")]
-const TABLE: &[(i64, Shape)] = &[
+/// A kind of machine, as far as its system call numbers differ from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Machine {
+    /// 64-bit x86.
+    X86_64,
+    /// 64-bit ARM and RISC-V, which use the numbers that Linux gives to every new machine.
+    Generic64,
+    /// A machine whose numbers fullbore does not know, so it names no wait.
+    Other,
+}
+
+impl Machine {
+    /// Returns the machine this program was built for.
+    #[must_use]
+    pub fn own() -> Self {
+        if cfg!(target_arch = "x86_64") {
+            Self::X86_64
+        } else if cfg!(any(target_arch = "aarch64", target_arch = "riscv64")) {
+            Self::Generic64
+        } else {
+            Self::Other
+        }
+    }
+
+    /// Returns what system call `number` waits for; `None` when fullbore has no name for it.
+    pub(crate) fn shape(self, number: i64) -> Option<Shape> {
+        let table = match self {
+            Self::X86_64 => X86_64,
+            Self::Generic64 => GENERIC_64,
+            Self::Other => return None,
+        };
+        table.binary_search_by_key(&number, |(number, _)| *number).ok().map(|place| table[place].1)
+    }
+}
+
+const X86_64: &[(i64, Shape)] = &[
     (0, Read),      // read
     (1, Write),     // write
     (2, Open),      // open
@@ -83,8 +118,7 @@ const TABLE: &[(i64, Shape)] = &[
     (455, Lock),    // futex_wait
 ];
 
-#[cfg(any(target_arch = "aarch64", target_arch = "riscv64"))]
-const TABLE: &[(i64, Shape)] = &[
+const GENERIC_64: &[(i64, Shape)] = &[
     (22, Epoll),    // epoll_pwait
     (32, Lock),     // flock
     (56, Open),     // openat
@@ -127,20 +161,14 @@ const TABLE: &[(i64, Shape)] = &[
     (455, Lock),    // futex_wait
 ];
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
-const TABLE: &[(i64, Shape)] = &[];
-
-/// What system call `number` waits for; `None` when fullbore has no name for it.
-pub(crate) fn shape(number: i64) -> Option<Shape> {
-    TABLE.binary_search_by_key(&number, |(number, _)| *number).ok().map(|place| TABLE[place].1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sorted_so_that_it_can_be_searched() {
-        assert!(TABLE.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    fn the_tables_are_sorted_so_that_they_can_be_searched() {
+        for table in [X86_64, GENERIC_64] {
+            assert!(table.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        }
     }
 }

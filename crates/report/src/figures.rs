@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fullbore_measure::{Bytes, BytesPerSecond};
-use fullbore_pipeline::record::StageRecord;
+use fullbore_record::StageRecord;
 
 /// Sign for a number that could not be observed.
 pub(crate) const UNKNOWN: &str = "?";

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use fullbore_pipeline::record::{RunRecord, SCHEMA};
+use fullbore_record::{ReadError, RunRecord, SCHEMA, read};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +34,15 @@ pub fn to_writer(mut writer: impl Write, record: &RunRecord) -> Result<(), Error
         .map_err(|error| Error::Write { source: serde_json::Error::io(error) })
 }
 
-/// Reads a record back.
+/// Reads a record back; one of the schema before is converted.
 /// # Errors
 /// [`Error::Schema`] when the text is JSON of another schema; [`Error::Read`] when it is not JSON or lacks a field.
 pub fn from_str(text: &str) -> Result<RunRecord, Error> {
-    of_schema(text, SCHEMA)
+    read(text).map_err(|error| match error {
+        ReadError::Json(source) => Error::Read { source },
+        ReadError::Schema(found) => Error::Schema { found, wanted: SCHEMA },
+        _ => Error::Schema { found: None, wanted: SCHEMA },
+    })
 }
 
 /// Reads a record that must say it is of this schema.
@@ -95,7 +99,7 @@ mod tests {
     fn lists_of_numbers_stay_on_one_line_and_lists_of_text_do_not() {
         let record = RunRecord { gaps: vec!["a [".into(), "b".into()], ..RunRecord::default() };
         let mut record = record;
-        record.timeline.stages.push(fullbore_pipeline::record::StageTimeline {
+        record.timeline.stages.push(fullbore_record::StageTimeline {
             running: vec![0.5, 100.0],
             ..Default::default()
         });
@@ -110,7 +114,7 @@ mod tests {
         let error = from_str("{\"schema\": \"fullbore.lab/1\"}").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "read the record: its schema is 'fullbore.lab/1', not 'fullbore.run/1'"
+            "read the record: its schema is 'fullbore.lab/1', not 'fullbore.run/2'"
         );
         assert!(matches!(from_str("no JSON"), Err(Error::Read { .. })));
         assert!(matches!(from_str("{}"), Err(Error::Schema { found: None, .. })));

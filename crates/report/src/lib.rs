@@ -1,17 +1,16 @@
 //! Shows the record of a run: it reads numbers and writes text, and never measures.
 //!
-//! Flow: [`RunRecord`](fullbore_pipeline::record::RunRecord) → [`text::summary`] (terminal), [`json`] (other programs),
+//! Flow: [`RunRecord`](fullbore_record::RunRecord) → [`text::summary`] (terminal), [`json`] (other programs),
 //! [`html::page`] (one page that needs nothing else). Nothing here prints, opens a file or judges a pipeline.
 //!
 //! ```
-//! use fullbore_pipeline::record::RunRecord;
+//! use fullbore_record::RunRecord;
 //! use fullbore_report::text::{Style, summary};
 //! let record = RunRecord { elapsed_ns: 2_000_000, ..RunRecord::default() };
 //! assert_eq!(summary(&record, Style::plain(80)), "  too short to judge (2 ms)\n");
 //! ```
 #![forbid(unsafe_code)]
 
-mod advice;
 mod error;
 mod figures;
 pub mod html;

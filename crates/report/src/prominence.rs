@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fullbore_pipeline::record::{RunRecord, StageRecord};
+use fullbore_record::{RunRecord, StageRecord};
 
 use crate::figures::share;
 

@@ -1,34 +1,11 @@
 //! Text of other programs, made safe to show: a command line may hold escape sequences, newlines or text that runs backwards.
 
+use fullbore_measure::visible;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The text on one line, with every character that would steer a terminal or reorder a page replaced by a visible sign.
-///
-/// Control characters become their pictures (`␛`), line breaks `↵`, tabs a space; characters that change
-/// the direction of text or have no width of their own become `�`. Joiners and variation signs are among them: in a command they hide more than they show.
+/// The text on one line, harmless.
 pub(crate) fn line(text: &str) -> String {
-    text.chars().map(sign).collect()
-}
-
-fn sign(character: char) -> char {
-    match character {
-        '\n' => '↵',
-        '\t' => ' ',
-        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or('�'),
-        '\u{7f}' => '␡',
-        '\u{80}'..='\u{9f}'
-        | '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}' => '�',
-        other => other,
-    }
+    visible(text).into_owned()
 }
 
 /// The columns a terminal needs for the text.

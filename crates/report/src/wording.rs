@@ -1,8 +1,6 @@
 //! The words of the record, as people read them.
 
-use fullbore_pipeline::record::{
-    Cause, Finding, FindingKind, Outcome, PipeRecord, RunRecord, StageRecord,
-};
+use fullbore_record::{Cause, FindingKind, Outcome, PipeRecord, RunRecord, StageRecord};
 
 use crate::visible;
 
@@ -19,6 +17,7 @@ pub(crate) fn kind(kind: FindingKind) -> &'static str {
         FindingKind::LeakedEnd => "leaked end",
         FindingKind::Deadlock => "deadlock",
         FindingKind::Stalled => "stalled",
+        _ => "other",
     }
 }
 
@@ -33,7 +32,7 @@ pub(crate) fn cause(cause: Cause) -> &'static str {
         Cause::Child => "child process",
         Cause::FifoPeer => "FIFO not open",
         Cause::Stopped => "stopped",
-        Cause::Unknown => "unknown",
+        _ => "unknown",
     }
 }
 
@@ -43,6 +42,7 @@ pub(crate) fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Kept => "kept",
         Outcome::Reverted => "reverted",
         Outcome::Refused => "refused",
+        _ => "other",
     }
 }
 
@@ -52,43 +52,8 @@ pub(crate) fn exit_status(status: i32) -> String {
 }
 
 /// The name of the signal in a shell's exit status.
-/// Source: signal(7), standard signals on x86 and ARM.
 fn signal(status: i32) -> Option<&'static str> {
-    const NAMES: [&str; 31] = [
-        "SIGHUP",
-        "SIGINT",
-        "SIGQUIT",
-        "SIGILL",
-        "SIGTRAP",
-        "SIGABRT",
-        "SIGBUS",
-        "SIGFPE",
-        "SIGKILL",
-        "SIGUSR1",
-        "SIGSEGV",
-        "SIGUSR2",
-        "SIGPIPE",
-        "SIGALRM",
-        "SIGTERM",
-        "SIGSTKFLT",
-        "SIGCHLD",
-        "SIGCONT",
-        "SIGSTOP",
-        "SIGTSTP",
-        "SIGTTIN",
-        "SIGTTOU",
-        "SIGURG",
-        "SIGXCPU",
-        "SIGXFSZ",
-        "SIGVTALRM",
-        "SIGPROF",
-        "SIGWINCH",
-        "SIGIO",
-        "SIGPWR",
-        "SIGSYS",
-    ];
-    let number = usize::try_from(status.checked_sub(129)?).ok()?;
-    NAMES.get(number).copied()
+    signal_hook::low_level::signal_name(status.checked_sub(128)?)
 }
 
 /// The command of a stage, safe to show; a stand-in when it is empty.
@@ -122,11 +87,6 @@ pub(crate) fn pipe(record: &RunRecord, number: u32) -> String {
         Some(pipe) => format!("pipe {}", pipe_ends(pipe)),
         None => format!("pipe number {number}"),
     }
-}
-
-/// Whether the finding's own sentence already tells the best possible time.
-pub(crate) fn tells_best_time(finding: &Finding) -> bool {
-    finding.message.contains("best possible")
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fullbore_pipeline::record::{
-    Finding, FindingKind, Incident, Outcome, PipeRecord, RunRecord, SCHEMA, StageRecord,
-    StageTimeline, Timeline, TuningRecord,
+use fullbore_record::{
+    AdvicePart, Finding, FindingKind, Incident, Outcome, PipeRecord, RunRecord, SCHEMA,
+    StageRecord, StageTimeline, Timeline, TuningRecord,
 };
 use fullbore_report::text::{Style, summary};
 use fullbore_report::{html, json};
@@ -95,16 +95,15 @@ fn finding() -> impl Strategy<Value = Finding> {
         any::<String>(),
         any::<f64>(),
     )
-        .prop_map(|(kind, stage, pipe, message, advice, number)| Finding {
-            kind,
-            stage: stage.map(|stage| stage % 7),
-            pipe,
-            message,
-            advice,
-            evidence: BTreeMap::from([
-                ("x_ns".to_owned(), number),
-                ("y_percent".to_owned(), number),
-            ]),
+        .prop_map(|(kind, stage, pipe, message, advice, number)| {
+            Finding::new(kind, message)
+                .about_stage(stage.map(|stage| stage % 7))
+                .about_pipe(pipe)
+                .with_advice(vec![AdvicePart::text(&advice), AdvicePart::command(advice)])
+                .with_evidence(BTreeMap::from([
+                    ("x_ns".to_owned(), number),
+                    ("y_percent".to_owned(), number),
+                ]))
         })
 }
 
@@ -143,7 +142,7 @@ prop_compose! {
             observer_cpu_ns: times[3],
             overlap_percent: numbers.0,
             parallelism: numbers.1,
-            exit_status: numbers.2,
+            exit_status: Some(numbers.2),
             incidents: vec![Incident::Stalled { stage: Some(9), lasted_ns: times[0] }],
             stages, pipes, tuning, findings, gaps,
             timeline: Timeline { start_ns, step_ns, stages: lines },

@@ -75,10 +75,7 @@ fn dump(chromium: &str, folder: &Path, page: &Path, width: u32) -> String {
 fn browser() -> Option<&'static str> {
     let found = chromium();
     if found.is_none() {
-        assert!(
-            std::env::var_os("FULLBORE_CI").is_none_or(|value| value != "1"),
-            "chromium is missing"
-        );
+        assert!(std::env::var_os("FULLBORE_CI").is_none(), "chromium is missing");
         println!("skipped: chromium is not installed");
     }
     found

@@ -69,7 +69,7 @@ pub(crate) fn rates(effort: Effort) -> Vec<Row> {
         );
         in_a_pipeline(&place, &line, &input);
         let (mut ratios, mut seconds) = (Vec::new(), Vec::new());
-        for _ in 0..effort.pick(5, 15) {
+        for _ in 0..effort.times(5, 15) {
             let core = in_memory(is_sealing, bytes);
             seconds.push(in_a_pipeline(&place, &line, &input));
             ratios.push(core / seconds[seconds.len() - 1]);
@@ -78,7 +78,7 @@ pub(crate) fn rates(effort: Effort) -> Vec<Row> {
         let rate = bytes as f64 / fullbore_measure::median(&seconds).unwrap() / 1e9;
         rows.push(Row {
             claim: format!(
-                "file → `gost {verb}` → pipe → reader that splices, 2 CPUs: rate ÷ that of one core in memory"
+                "file → `gost {verb}` → pipe → splicing reader, 2 CPUs: throughput ÷ throughput of one core in memory"
             ),
             bar: format!("≥ {BAR}"),
             measured: format!("{:.2} ± {:.2}", ratio.median, ratio.mad),
@@ -88,7 +88,7 @@ pub(crate) fn rates(effort: Effort) -> Vec<Row> {
                 .replace("{sequence}", "sequence"),
             notes: vec![format!(
                 "the pipeline moves {rate:.2} GB/s; in memory: `Chunks::{verb}` on one chunk of 1 MiB, \
-                 {} on it before each pipeline; ratios from {:.2} to {:.2}",
+                 repeated for {} before each pipeline; ratios from {:.2} to {:.2}",
                 fullbore_measure::Bytes(bytes),
                 ratio.min,
                 ratio.max

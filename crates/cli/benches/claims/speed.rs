@@ -15,7 +15,7 @@ pub(crate) fn bursty_producer(effort: Effort) -> Vec<Row> {
          {{stage}} --name consumer --no-write --compute-us 1250"
     );
     let pairs = Pairs::measure(
-        effort.pick(3, 7),
+        effort.times(3, 7),
         |place| plain(place, &line),
         |place| under_fullbore(place, &line),
     );
@@ -45,13 +45,13 @@ pub(crate) fn pipelines_that_cannot_be_helped(effort: Effort) -> Vec<Row> {
     let claims = ["CPU-bound stage", "10,000 short processes in a loop"];
     let row = |(claim, line): (&str, &str)| {
         let pairs = Pairs::measure(
-            effort.pick(3, 9),
+            effort.times(3, 9),
             |place| plain(place, line),
             |place| under_fullbore(place, line),
         );
         let cost = pairs.second_to_first();
         Row {
-            claim: format!("no tuning helps, {claim}: time of `fullbore run` ÷ time of `sh -c`"),
+            claim: format!("tuning cannot help, {claim}: time of `fullbore run` ÷ time of `sh -c`"),
             bar: "≤ 1.02".to_owned(),
             measured: format!("{:.3} ± {:.3}", cost.median, cost.mad),
             outcome: Outcome::met_if(cost.median <= 1.02),
@@ -71,7 +71,7 @@ pub(crate) fn pipelines_that_cannot_be_helped(effort: Effort) -> Vec<Row> {
 pub(crate) fn short_runs(effort: Effort) -> Vec<Row> {
     let row = |(claim, line): (&str, &str)| {
         let pairs = Pairs::measure(
-            effort.pick(30, 300),
+            effort.times(30, 300),
             |place| plain(place, line),
             |place| under_fullbore(place, line),
         );
@@ -131,13 +131,13 @@ pub(crate) fn tracing_cost(effort: Effort) -> Vec<Row> {
     let count = effort.pick("200K", "2M");
     let line = format!("dd if=/dev/zero of=/dev/null bs=512 count={count}");
     let pairs = Pairs::measure(
-        effort.pick(5, 21),
+        effort.times(5, 21),
         |place| plain(place, &line),
         |place| under_fullbore(place, &line),
     );
     let cost = pairs.second_to_first();
     let mut rows = vec![Row {
-        claim: "tracing cost on system calls: fullbore".to_owned(),
+        claim: "time of a loop of system calls ÷ time without tracing: fullbore".to_owned(),
         bar: "≤ 1.02".to_owned(),
         measured: format!("{:.3} ± {:.3} ×", cost.median, cost.mad),
         outcome: Outcome::met_if(cost.median <= 1.02),
@@ -167,7 +167,7 @@ impl Tracer {
             }
         };
         Row {
-            claim: format!("tracing cost on system calls: {}", self.name),
+            claim: format!("time of a loop of system calls ÷ time without tracing: {}", self.name),
             bar: "as measured".to_owned(),
             measured,
             outcome: Outcome::Shown,

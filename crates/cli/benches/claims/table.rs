@@ -49,10 +49,12 @@ impl fmt::Display for Row {
 /// The whole document in Markdown.
 pub(crate) fn document(rows: &[Row]) -> String {
     let mut text = String::from(
-        "# What is claimed, and what was measured\n\n\
-         Written by `make bench`; one row again: `cargo bench -p fullbore --bench claims -- NAME`.\n\
-         Times are compared in pairs, plain and under fullbore in turn; the median of the ratios counts.\n\
-         `stage` is the program of known behaviour in `crates/cli/examples/fixture/`, `sequence` that in `crates/cli/examples/sequence.rs`.\n\n",
+        "# Claims and measurements\n\n\
+         `make bench` writes this page; `cargo bench -p fullbore --bench claims -- NAME` repeats one row.\n\n\
+         The table shows each claim, the bar it has to reach (`≥`: higher is better; `≤`: lower is better) and the \
+         median that was measured, ± the median absolute deviation.\n\
+         For a ratio, the two commands run in turn; the median of the ratios of these pairs counts.\n\
+         `stage` is the program of known behaviour in `crates/cli/examples/fixture/`, `sequence` the one in `crates/cli/examples/sequence.rs`.\n\n",
     );
     let _ = writeln!(text, "Machine: {}\n", machine());
     text.push_str("| claim | bar | measured | |\n|---|---|---|---|\n");

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use fullbore_apparatus::DoubleBuffer;
 use fullbore_pipe::{Options, PipeWriter, Strategy};
 
 use crate::Effort;
@@ -38,20 +39,21 @@ pub(crate) fn integrity(effort: Effort) -> Vec<Row> {
     let percent = 100.0 * caught.wrong as f64 / caught.bytes as f64;
     vec![Row {
         claim: format!(
-            "{} of a known sequence by each safe way to each of {} readers",
+            "{} of a known sequence, each safe way × each of {} readers",
             gibibytes(len),
             ALL.len()
         ),
-        bar: "every byte right; the unsafe way caught".to_owned(),
+        bar: "every byte correct; the unsafe way detected".to_owned(),
         measured: format!(
-            "{} of {cases} right; unsafe: {percent:.0} % of the bytes wrong",
+            "{} of {cases} correct; unsafe: {percent:.0} % of the bytes wrong",
             cases - wrong
         ),
         outcome: Outcome::met_if(wrong == 0 && caught.wrong > 0),
-        command: "cargo test -p fullbore-pipe --release --test integrity   # the same with 320 MiB"
-            .to_owned(),
+        command:
+            "cargo test -p fullbore-pipe --release --test integrity   # the same test with 320 MiB"
+                .to_owned(),
         notes: vec![format!(
-            "readers: {:?}; the unsafe way is read through the queue",
+            "readers: {:?}; the queue reads what the unsafe way wrote",
             ALL.map(|reader| pausing(reader, effort))
         )],
     }]
@@ -66,7 +68,7 @@ fn pausing(reader: Reader, effort: Effort) -> Reader {
 
 /// Not safe under a reader that holds pages; that is what is to be seen.
 fn unsafe_way(into: Pipe, len: u64) {
-    let mut writer = PipeWriter::double_buffer_without_promise(into).unwrap();
+    let mut writer = DoubleBuffer::without_promise(into).unwrap();
     sequence::write(&mut writer, len).unwrap();
 }
 
@@ -108,15 +110,20 @@ pub(crate) fn ring(effort: Effort) -> Vec<Row> {
     vec![
         row(
             &format!(
-                "new data in every chunk, reader discards: ring ÷ best write(2) (blocks of {best})"
+                "throughput with new data in every chunk and a discarding reader: ring ÷ best write(2) (blocks of {best})"
             ),
             format!("≥ {LEAST_GAIN}"),
             gain.clone(),
             gain.0 >= LEAST_GAIN,
         ),
-        row("the same: fresh pages ÷ best write(2)", "as measured".to_owned(), fresh, true),
         row(
-            "the same: ring ÷ double buffer (unsafe)",
+            "the same throughput: fresh pages ÷ best write(2)",
+            "as measured".to_owned(),
+            fresh,
+            true,
+        ),
+        row(
+            "the same throughput: ring ÷ double buffer (unsafe)",
             format!("≥ {LEAST_OF_UNSAFE}"),
             part.clone(),
             part.0 >= LEAST_OF_UNSAFE,
@@ -132,10 +139,10 @@ fn compare(effort: Effort, first: &str, second: &str) -> Compared {
         let line = line.to_owned();
         move |place: &Sandbox| -> Command { plain(place, &line) }
     };
-    let pairs = Pairs::measure(effort.pick(3, 7), command(first), command(second));
+    let pairs = Pairs::measure(effort.times(3, 7), command(first), command(second));
     let gain = pairs.first_to_second();
     let note = format!(
-        "the first takes {:.2} s; ratios from {:.2} to {:.2}",
+        "the first command takes {:.2} s; ratios from {:.2} to {:.2}",
         pairs.first(),
         gain.min,
         gain.max

@@ -7,17 +7,22 @@ use clap::{Args, ValueEnum};
 use fullbore_feed::buffer::{Hash, LEAST_LIMIT};
 use fullbore_measure::Bytes;
 
-/// Let a pipeline breathe: take what the producer gives, hand it on at the consumer's pace.
+/// Decouple a bursty producer from its consumer: store data until the consumer is ready for it.
 ///
-/// Copies standard input to standard output. Up to a limit, what the consumer is not ready for waits in
-/// memory, so that neither side waits for a hiccup of the other. Between pipes the data is never copied.
-/// On a terminal, standard error shows how far it is, how fast, and which side waits for which.
+/// buffer copies standard input to standard output. If the consumer is not ready, buffer stores the data in memory, up to
+/// a limit, so that neither side has to wait for a short pause of the other. As long as nothing has to wait, buffer moves
+/// data between two pipes without copying it. If standard error is a terminal, buffer shows there how much it has passed
+/// on, how fast, and which side waits for which. SIGUSR1 prints this state once.
 ///
-/// A digest (--hash) goes to standard error at the end. SIGUSR1 prints the state once. The lines of --json are objects:
+/// --hash prints a digest on standard error at the end. sha256sum -c, b3sum -c or xxhsum -c can check that line.
+/// It contains the name that -N gives, otherwise that of standard input.
+///
+/// --json prints one object a line:
 /// schema ("fullbore.buffer/1"), name, elapsed_ns, read_bytes, written_bytes, queued_bytes, memory_bytes,
-/// spilled_bytes, limit_bytes, fill_percent, rate_bytes_per_second and waits_percent (both since the line before),
+/// spilled_bytes, limit_bytes, fill_percent, rate_bytes_per_second and waits_percent (both since the previous line),
 /// average_bytes_per_second, size_bytes, remaining_ns, verdict (producer, consumer, rate_limit, watermark or none: who
-/// is waited for) and ended. What is not known is null.
+/// holds the stream back), spill_error (why --spill cannot write any more), ended, digest (algorithm and hex, in the
+/// last line) and error (why buffer ended early). Unknown values are null.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
         pg_dump db | fullbore buffer -m 1G | zstd -T0 > db.zst\n  \
@@ -25,23 +30,26 @@ use fullbore_measure::Bytes;
         tar -c . | fullbore buffer -m 256M --spill /var/tmp --hash sha256 -o copy.tar | ssh host tar -x\n  \
         fullbore buffer -L 10M -N upload < disk.img | nc host 9000\n\n\
         Exit status:\n  \
-        0 everything was handed on; 2 wrong usage or a failure; 141 the reader of the output left;\n  \
-        killed by SIGINT after Ctrl-C, with --on-interrupt drain, too")]
+        0 all data was passed on; 2 wrong usage or a failure; 141 the reader of the output left;\n  \
+        after Ctrl-C, SIGINT kills buffer (also with --on-interrupt drain)")]
 #[allow(clippy::struct_excessive_bools, reason = "each flag stands for itself")]
 pub(crate) struct BufferOptions {
-    /// Memory that may wait (such as 64M or 2G). Without this, a quarter of what is available, but not more than 1G.
+    /// Store at most this much in memory (such as 64M or 2G) [default: a quarter of the available memory, at most 1G].
+    ///
+    /// buffer copies the data it stores, so that the producer's pages can be freed. The pipes on both sides hold up to
+    /// 1 MiB each in addition.
     #[arg(short, long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Bytes>,
 
-    /// When the memory is full, continue in a file in DIR; it has no name and is gone at the end.
+    /// When the memory is full, continue in an unnamed file in DIR. The file disappears at the end.
     #[arg(long, value_name = "DIR")]
     pub(crate) spill: Option<PathBuf>,
 
-    /// Hand on at most this much per second (such as 500K or 10M).
+    /// Pass on at most this much per second (such as 500K or 10M).
     #[arg(short = 'L', long, value_name = "RATE", value_parser = rate)]
     pub(crate) rate_limit: Option<Bytes>,
 
-    /// Write the stream to FILE, too. May be repeated.
+    /// Also write the stream to FILE. May be repeated.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 
@@ -49,37 +57,54 @@ pub(crate) struct BufferOptions {
     #[arg(long, value_name = "ALGORITHM", value_enum)]
     pub(crate) hash: Option<HashName>,
 
-    /// Begin to hand on when the memory is this full (such as 80%), the input is over, or no more fits.
+    /// Wait before writing until the memory is this full (such as 80%), the input ends, or nothing more fits.
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0")]
     pub(crate) start: f64,
 
-    /// Pause when the memory is down to this, until --start is reached again.
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0", requires = "start")]
+    /// Pause when less than this is in the memory, and continue when --start is reached again.
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0")]
     pub(crate) stop: f64,
 
-    /// Size of the whole stream, for a bar and the time that is left; known anyway for a file on standard input.
+    /// Size of the whole stream, to show a bar and the remaining time. If standard input is a file, buffer knows its size.
     #[arg(short, long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
 
-    /// What to call it, when there are several.
-    #[arg(short = 'N', long, value_name = "NAME", default_value = "")]
+    /// A name for this buffer, to tell several apart.
+    #[arg(short = 'N', long, value_name = "NAME", value_parser = name, default_value = "")]
     pub(crate) name: String,
 
-    /// Show nothing but errors, and what --json and --hash were asked for.
-    #[arg(short, long)]
+    /// Show only errors and the digest of --hash.
+    #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
 
     /// Write the state to standard error as JSON, one line every --interval.
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Time between two states (such as 0.5).
-    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, default_value = "1")]
+    /// Time between two updates of the state (such as 0.5).
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, default_value = "1", conflicts_with = "quiet")]
     pub(crate) interval: Duration,
 
-    /// What Ctrl-C does: drop what waits, or take no more and hand on what waits (a second Ctrl-C drops it).
+    /// What Ctrl-C does with stored data: drop it, or stop reading and pass it on (a second Ctrl-C drops it).
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnInterrupt::Drop)]
     pub(crate) on_interrupt: OnInterrupt,
+}
+
+impl BufferOptions {
+    /// What is wrong with the options together, and what to do about it.
+    pub(crate) fn mistake(&self) -> Option<(&'static str, &'static str)> {
+        let pauses = self.stop > 0.0;
+        if pauses && self.start <= 0.0 {
+            return Some((
+                "--stop does nothing without --start",
+                "give both, such as --start 80% --stop 20%",
+            ));
+        }
+        (pauses && self.stop >= self.start).then_some((
+            "--stop is not below --start",
+            "buffer pauses at --stop until --start is reached again: --start 80% --stop 20%",
+        ))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,7 +113,7 @@ pub(crate) enum HashName {
     Sha256,
     /// BLAKE3, as b3sum prints it.
     Blake3,
-    /// XXH3 with 64 bits, as xxhsum -H3 prints it; fast, not cryptographic.
+    /// XXH3 with 64 bits, as xxhsum -H3 --tag prints it; fast, not cryptographic.
     Xxh3,
 }
 
@@ -112,9 +137,9 @@ impl HashName {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnInterrupt {
-    /// What waits is lost, as with cat.
+    /// Drop the stored data, as cat would.
     Drop,
-    /// What waits is handed on.
+    /// Pass on the stored data.
     Drain,
 }
 
@@ -124,25 +149,33 @@ fn size(text: &str) -> Result<Bytes, String> {
 
 fn memory(text: &str) -> Result<Bytes, String> {
     let size = size(text)?;
-    if size < LEAST_LIMIT { Err(format!("it takes at least {LEAST_LIMIT}")) } else { Ok(size) }
+    if size < LEAST_LIMIT { Err(format!("buffer needs at least {LEAST_LIMIT}")) } else { Ok(size) }
 }
 
 fn rate(text: &str) -> Result<Bytes, String> {
     let rate = size(text.strip_suffix("/s").unwrap_or(text))?;
-    if rate.0 == 0 { Err("at a rate of 0 nothing would ever arrive".to_owned()) } else { Ok(rate) }
+    if rate.0 == 0 { Err("a rate of 0 would never pass anything on".to_owned()) } else { Ok(rate) }
 }
 
 fn percent(text: &str) -> Result<f64, String> {
     match text.strip_suffix('%').unwrap_or(text).trim_end().parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => Err("not a percentage from 0 to 100".to_owned()),
+        _ => Err("expected a percentage from 0 to 100".to_owned()),
     }
+}
+
+fn name(text: &str) -> Result<String, String> {
+    // It is shown on terminals and stands in a line of its own.
+    if text.chars().any(char::is_control) {
+        return Err("a name cannot contain line ends or other control characters".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.01..=1e6).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err("not a number of seconds from 0.01 up".to_owned()),
+        _ => Err("expected a number of seconds, at least 0.01".to_owned()),
     }
 }
 
@@ -162,5 +195,6 @@ mod tests {
             assert!(percent(text).is_err() && seconds("0").is_err(), "{text}");
         }
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert!(name("a name").is_ok() && name("red\x1b[31m").is_err() && name("a\nb").is_err());
     }
 }

@@ -5,19 +5,25 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use fullbore_codec::gost::Cipher;
 use fullbore_codec::gost::modes::Padding;
 use fullbore_measure::Bytes;
 
-/// Ciphers of GOST R 34.12-2015: sealed streams that nobody can read or change, and the bare modes.
+use super::names::one_of;
+
+/// Encrypt and authenticate streams with the ciphers of GOST R 34.12-2015.
+///
+/// To protect your own data, use `seal` and `open`. `encrypt`, `decrypt` and `mac` are the bare modes of the ciphers, for
+/// exchanging data with other programs.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  \
         fullbore gost keygen -o key\n  \
         tar c dir | fullbore gost seal --key-file key > dir.sealed\n  \
         fullbore gost open --key-file key < dir.sealed | tar x\n\n\
         Exit status:\n  \
-        0 done; 1 the stream was changed, cut short or sealed with another key (everything before that was written);\n  \
+        0 success; 1 the stream was changed, cut short or sealed with another key (the data before that was written);\n  \
         2 wrong usage or a failure; 141 the reader of the output left")]
 pub(crate) enum GostTask {
     Keygen(KeygenOptions),
@@ -30,22 +36,23 @@ pub(crate) enum GostTask {
 
 /// Make a key: 64 hexadecimal digits and a newline.
 ///
-/// When standard output is a file, it becomes readable for its owner only (mode 600) before the key is written.
+/// If standard output is a file, keygen makes it accessible to its owner only (mode 600) before it writes the key.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
         fullbore gost keygen -o key\n  \
-        (umask 077; fullbore gost keygen > key)")]
+        fullbore gost keygen | ssh backup 'umask 077; cat > key'")]
 pub(crate) struct KeygenOptions {
-    /// Write it to a new FILE that only its owner can read. A file that is there stays as it is.
+    /// Write the key to a new FILE that only its owner can read. An existing file is never overwritten. `-` is standard
+    /// output.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Where the key comes from. Never from the command line, which every user of the machine can read.
+/// Where the key comes from. The command line is no place for it, because every user of the machine can read that.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct KeyOptions {
-    /// Read the key from FILE: 64 hexadecimal digits, or 32 bytes. Nobody but its owner may have access to it.
+    /// Read the key from FILE: 64 hexadecimal digits, or 32 bytes. Only the owner may have access to FILE.
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 
@@ -58,71 +65,72 @@ pub(crate) struct KeyOptions {
     pub(crate) key_env: Option<OsString>,
 }
 
-/// Encrypt a stream so that nobody can read it, change it or cut it short without notice.
+/// Encrypt a stream so that only somebody with the key can read it, and `open` detects every change.
 ///
-/// It goes in chunks of 1 MiB, each with a tag of its own (MGM, RFC 9058); docs/gost.md has the format.
-/// Memory: 20 MiB and 2 MiB for each chunk in work.
+/// Each chunk of 1 MiB gets its own authentication tag (MGM, RFC 9058). docs/gost.md describes the format.
+/// Memory: 24 MiB with one job; with more, 27 MiB and 5 MiB for each job.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
         tar c dir | fullbore gost seal --key-file key > dir.sealed\n  \
         pg_dump db | zstd | fullbore gost seal --key-fd 3 3< key | ssh backup 'cat > db.sealed'")]
 pub(crate) struct SealOptions {
-    /// What to read; standard input without it, or for `-`.
+    /// The file to read. Without FILE, or with `-`, read standard input.
     pub(crate) file: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) key: KeyOptions,
 
-    /// The cipher: kuznyechik or magma. Magma, with its small block, seals 4 GiB at most.
-    #[arg(long, value_name = "NAME", default_value_t)]
+    /// The cipher. Magma has a small block and therefore seals at most 4 GiB.
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = cipher())]
     pub(crate) cipher: Cipher,
 
-    /// How many chunks to work on at a time; without it, as many as the CPUs that may be used.
+    /// Work on N chunks at a time [default: the number of CPUs this process may use].
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
 
-/// Decrypt a sealed stream. No byte comes out before its chunk is known to be genuine.
+/// Decrypt a sealed stream. Each chunk is verified before any of it is written.
 ///
-/// When a chunk is not, those before it have been written, and the exit status is 1. What came out until then is the true
-/// beginning of the data, and no more: who must have all or nothing waits for exit status 0.
+/// `open` stops with exit status 1 at the first chunk that is not genuine. By then it has written the chunks before it:
+/// they are genuine, but not the whole data. If you need all of the data, write to a new file and use that only after
+/// exit status 0.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
         fullbore gost open --key-file key < dir.sealed | tar x\n  \
         fullbore gost open --key-file key db.sealed > db.new && mv db.new db")]
 pub(crate) struct OpenOptions {
-    /// What to read; standard input without it, or for `-`.
+    /// The file to read. Without FILE, or with `-`, read standard input.
     pub(crate) file: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) key: KeyOptions,
 
-    /// How many chunks to work on at a time; without it, as many as the CPUs that may be used.
+    /// Work on N chunks at a time [default: the number of CPUs this process may use].
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
 
-/// A mode of GOST R 34.13-2015 (or CTR-ACPKM, RFC 8645; MGM, RFC 9058), byte for byte as others have it.
+/// Use one mode of GOST R 34.13-2015, CTR-ACPKM (RFC 8645) or MGM (RFC 9058), compatible with other programs.
 ///
-/// For data that comes from, or goes to, other programs. ecb, cbc, ctr, cfb, ofb and ctr-acpkm give NO INTEGRITY: who can
-/// change what is encrypted changes what it decrypts to, and nobody notices. Only mgm does notice. For data of
-/// your own use `fullbore gost seal`.
+/// The data has no header, and the key is used as it is. ecb, cbc, ctr, cfb, ofb and ctr-acpkm give NO INTEGRITY: if
+/// somebody changes the encrypted data, decryption silently returns other data. Only mgm detects changes. To protect your
+/// own data, use `fullbore gost seal`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
         fullbore gost encrypt --mode ctr --iv 1234567890abcef0 --key-file key < data > data.ctr\n  \
         fullbore gost decrypt --mode cbc --padding pkcs7 --iv $IV --key-file key < from-openssl > data\n\n\
-        mgm keeps the whole message in memory, 16 MiB at most, so that nothing of it comes out before its tag was\n\
-        verified; the tag, a whole block, is the end of the output. For more data use `fullbore gost seal` and `open`.")]
+        mgm keeps the whole message in memory, at most 16 MiB, and writes nothing before it has verified the tag. The tag is\n\
+        the last block of the encrypted data. For more data, use `fullbore gost seal` and `open`.")]
 pub(crate) struct BareOptions {
-    /// What to read; standard input without it, or for `-`.
+    /// The file to read. Without FILE, or with `-`, read standard input.
     pub(crate) file: Option<PathBuf>,
 
-    /// The mode. No integrity in any but mgm.
+    /// The mode. Only mgm detects changes.
     #[arg(long, value_enum)]
     pub(crate) mode: BareMode,
 
-    /// The initialization vector, hexadecimal: none for ecb; half a block for ctr and ctr-acpkm; a block for mgm
-    /// (its first bit zero); one or more blocks for cbc, cfb and ofb. Never the same twice with one key.
+    /// The initialization vector in hexadecimal digits. Never use one twice with the same key. ecb takes none; ctr and
+    /// ctr-acpkm take half a block; mgm takes a block whose first bit is zero; cbc, cfb and ofb take one or more blocks.
     #[arg(long, value_name = "HEX")]
     pub(crate) iv: Option<Hex>,
 
@@ -130,39 +138,41 @@ pub(crate) struct BareOptions {
     pub(crate) key: KeyOptions,
 
     /// The cipher: kuznyechik (blocks of 16 bytes) or magma (8 bytes).
-    #[arg(long, value_name = "NAME", default_value_t)]
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = cipher())]
     pub(crate) cipher: Cipher,
 
-    /// How ecb and cbc fill the last block; the other modes take any length.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) padding: PaddingName,
+    /// How ecb and cbc fill the last block [default: one-and-zeros]. The other modes take data of any length.
+    #[arg(long, value_enum)]
+    pub(crate) padding: Option<PaddingName>,
 
-    /// Bytes under one key in ctr-acpkm; without it 4096 with kuznyechik and 1024 with magma, as in TLS (RFC 9189).
+    /// How many bytes ctr-acpkm encrypts before it changes the key [default: 4096 with kuznyechik, 1024 with magma, as in
+    /// TLS, RFC 9189].
     #[arg(long, value_name = "SIZE")]
     pub(crate) section: Option<Bytes>,
 }
 
-/// The authentication code of a message: OMAC, GOST R 34.13-2015, 5.6, in hexadecimal digits.
+/// Print or verify the authentication code of a message (OMAC, GOST R 34.13-2015, 5.6).
 ///
-/// It shows that the message is genuine to whoever has the key. Use a key that encrypts nothing.
+/// The code is printed in hexadecimal digits. Anybody with the key can use it to verify that the message is genuine. Use a
+/// separate key for codes, not one that encrypts data.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
         fullbore gost mac --key-file key < message > message.mac\n  \
         fullbore gost mac --key-file key --verify $(cat message.mac) < message && echo genuine\n\n\
         Exit status:\n  \
-        0 done, or genuine; 1 not genuine; 2 wrong usage or a failure")]
+        0 success, or the message is genuine; 1 it is not genuine; 2 wrong usage or a failure")]
 pub(crate) struct MacOptions {
-    /// What to read; standard input without it, or for `-`.
+    /// The file to read. Without FILE, or with `-`, read standard input.
     pub(crate) file: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) key: KeyOptions,
 
     /// The cipher: kuznyechik (codes of 16 bytes) or magma (8 bytes).
-    #[arg(long, value_name = "NAME", default_value_t)]
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = cipher())]
     pub(crate) cipher: Cipher,
 
-    /// Compare with this code, or with its first bytes (four at least), and print nothing.
+    /// Verify this code, or its first bytes (at least four), instead of printing one.
     #[arg(long, value_name = "HEX")]
     pub(crate) verify: Option<Hex>,
 }
@@ -182,21 +192,21 @@ pub(crate) enum BareMode {
     Ofb,
     /// Counter mode with a new key each section; no integrity.
     CtrAcpkm,
-    /// Multilinear Galois mode: with integrity.
+    /// Multilinear Galois mode; detects changes.
     Mgm,
 }
 
 /// A padding on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PaddingName {
-    /// Not at all: the data must be whole blocks.
+    /// No padding: the data must be whole blocks.
     None,
-    /// With zeros (GOST R 34.13-2015, procedure 1); they stay when it is decrypted.
+    /// Add zeros (GOST R 34.13-2015, procedure 1); decryption does not remove them.
     Zeros,
-    /// With a one bit and zeros (procedure 2); they are taken away.
+    /// Add a one bit and zeros (procedure 2); decryption removes them.
     #[default]
     OneAndZeros,
-    /// As `openssl enc` does it (PKCS #7); taken away.
+    /// Pad as `openssl enc` does (PKCS #7); decryption removes the padding.
     Pkcs7,
 }
 
@@ -234,9 +244,13 @@ impl FromStr for Hex {
 /// More would only take memory.
 const MOST_JOBS: usize = 1024;
 
+fn cipher() -> impl TypedValueParser<Value = Cipher> {
+    one_of(Cipher::ALL.map(Cipher::name))
+}
+
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let jobs = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= MOST_JOBS);
-    jobs.ok_or_else(|| format!("a number from 1 to {MOST_JOBS} belongs here"))
+    jobs.ok_or_else(|| format!("expected a number from 1 to {MOST_JOBS}"))
 }
 
 #[cfg(test)]

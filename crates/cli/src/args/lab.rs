@@ -1,14 +1,18 @@
 //! The arguments of `lab`.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command, Subcommand};
+use fullbore_lab::suite::BUILT_IN;
 
-/// Measure pipes, zero copy, memory, other transports, tracers and stages, and report honestly.
+/// Measure pipes, zero copy, memory, other transports, tracers and stages, with error bounds.
 ///
-/// A suite asks questions (cases); each is answered by several engines that do the same work in turn, A B A B ...,
-/// until the ratio between them is known well enough or the time is over. An answer is checked before a time counts.
-/// Results go to standard output after every suite; Ctrl-C keeps what is done.
+/// A suite consists of cases. Each case asks one question and measures several engines that do the same work. The engines
+/// run in turn, A B A B ..., until the ratio between them is known well enough or the time is over. A time counts only if
+/// the engine's output is correct. The lab prints results on standard output after every suite; Ctrl-C keeps the results
+/// so far.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -22,45 +26,46 @@ use clap::{Args, Subcommand};
         fullbore lab compare before.json after.json\n  \
         fullbore lab stages --runs 40 --against ./fullbore-before --report both.json\n\n\
         Exit status:\n  \
-        0 done (what the machine lacks is said, and is no failure);\n  \
-        1 an engine gave a wrong answer, or compare found a regression;\n  \
+        0 success (the lab names what the machine lacks; that is no failure);\n  \
+        1 the output of an engine was wrong, or compare found a regression;\n  \
         2 wrong usage, a mistake in a suite file, or an engine failed; 130 ended by Ctrl-C"
 )]
 pub(crate) struct LabOptions {
-    /// What else the lab can do.
+    /// Other tasks of the lab.
     #[command(subcommand)]
     pub(crate) task: Option<LabTask>,
 
-    /// A suite (see fullbore lab list), a case of one (pipe/chunk), or a path of your own that ends in .toml.
-    #[arg(value_name = "SUITE", required = true)]
+    /// A suite (see fullbore lab list), one of its cases (pipe/chunk), or your own suite file, whose name ends in .toml.
+    #[arg(value_name = "SUITE", required = true, value_parser = SuiteName, hide_possible_values = true)]
     pub(crate) suites: Vec<String>,
 
-    /// Under a minute a suite: fewer points, wider intervals.
+    /// Take less than a minute per suite: fewer points, wider intervals.
     #[arg(long, conflicts_with = "runs")]
     pub(crate) quick: bool,
 
-    /// Measure every point this many times, however long it takes.
+    /// Measure every point N times, however long it takes.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: Option<u32>,
 
-    /// Bind everything to these CPUs, such as 0,1 or 0-3.
+    /// Run everything on these CPUs only, such as 0,1 or 0-3.
     #[arg(long, value_name = "CPUS", value_parser = cpus)]
     pub(crate) pin: Option<Cpus>,
 
-    /// Measure another build of fullbore beside this one, in turn: only what runs fullbore as a program. Then compare
-    /// the record with itself.
+    /// Measure another build of fullbore in turn with this one, in all cases that run fullbore as a program. Give the
+    /// one lab record to lab compare.
     #[arg(long, value_name = "PROGRAM", conflicts_with = "ladder")]
     pub(crate) against: Option<PathBuf>,
 
-    /// Only the case 'ladder' of each suite: from write and read to pinned huge pages, step by step.
+    /// Measure only the case 'ladder' of each suite: from write and read to pinned huge pages, step by step.
     #[arg(long)]
     pub(crate) ladder: bool,
 
-    /// Write a report after every case: JSON, a page or tables, when FILE ends in .json, .html or .md. May be repeated.
+    /// Write a report after every case. FILE ends in .json for a lab record, .html for a page, .md for tables. May be
+    /// repeated.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
 
-    /// No tables and no progress; reports are written all the same.
+    /// Show no tables and no progress. Reports are still written.
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
@@ -70,37 +75,37 @@ pub(crate) enum LabTask {
     /// List the suites and their cases.
     #[command(after_help = "Example:\n  fullbore lab list")]
     List {
-        /// A path of your own that ends in .toml, or names of suites; all that are built in without it.
-        #[arg(value_name = "SUITE")]
+        /// Suites, or suite files whose names end in .toml [default: all built-in suites].
+        #[arg(value_name = "SUITE", value_parser = SuiteName, hide_possible_values = true)]
         suites: Vec<String>,
     },
-    /// Show a record that --report wrote, or make other reports of it.
+    /// Show a lab record that --report wrote, or make other reports from it.
     #[command(
         after_help = "Examples:\n  fullbore lab show lab.json\n  fullbore lab show -q lab.json --report lab.html\n  \
         fullbore lab show --markdown lab.json > lab.md"
     )]
     Show(ShowOptions),
-    /// Say what got faster or slower from one record to another, or between two builds in one.
+    /// Show what became faster or slower between two lab records, or between two builds in one.
     ///
-    /// Ratios to the baseline are compared, because a change of the machine changes both; the value itself only where
-    /// there is no other engine. The intervals hold for all rows at once in 95 of 100 cases. Two runs differ by what the
-    /// machine does meanwhile: to find a change of 10 percent in fullbore itself, measure both builds in one run
-    /// (--against), and compare that record alone.
+    /// compare uses each engine's ratio to the baseline, because a change of the machine affects both. It uses the value
+    /// itself only if a case has no other engine. In 95 of 100 comparisons, the intervals of all rows hold at once. Two
+    /// runs also differ by what else the machine did. So to find a change of 10 percent in fullbore itself, measure both
+    /// builds in one run (--against), and compare that lab record alone.
     #[command(
         after_help = "Examples:\n  fullbore lab compare before.json after.json --fail-below 0.95\n  fullbore lab compare both.json\n\n\
-        Exit status:\n  0 no regression; 1 something is slower, to less than the limit; 2 not compared"
+        Exit status:\n  0 no regression; 1 an engine surely became slower than --fail-below allows; 2 nothing was compared"
     )]
     Compare {
-        /// The record from before, or the only one: of two builds.
+        /// The earlier lab record, or the only one if it contains two builds.
         #[arg(value_name = "A.json")]
         before: PathBuf,
-        /// The record from after.
+        /// The later lab record.
         #[arg(value_name = "B.json")]
         after: Option<PathBuf>,
-        /// What counts as a regression: surely slower, and to less than this part of the speed.
+        /// Report a regression if an engine surely runs at less than this fraction of its earlier speed.
         #[arg(long, value_name = "RATIO", default_value = "0.95", value_parser = ratio)]
         fail_below: f64,
-        /// Show rows that cannot be told apart, too.
+        /// Also show rows without a certain difference.
         #[arg(long)]
         all: bool,
     },
@@ -109,20 +114,20 @@ pub(crate) enum LabTask {
 /// What is shown of a record.
 #[derive(Args, Debug)]
 pub(crate) struct ShowOptions {
-    /// A record (.json).
+    /// A lab record (.json).
     #[arg(value_name = "RECORD")]
     pub(crate) file: PathBuf,
 
-    /// Tables in Markdown, each with the command that repeats it.
+    /// Print tables in Markdown, each with the command that repeats it.
     #[arg(long)]
     pub(crate) markdown: bool,
 
-    /// Write a report: JSON, a page or tables, when FILE ends in .json, .html or .md. May be repeated.
+    /// Write a report. FILE ends in .json for a lab record, .html for a page, .md for tables. May be repeated.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
 
-    /// No tables; reports are written all the same.
-    #[arg(short, long)]
+    /// Show no tables. Reports are still written.
+    #[arg(short, long, conflicts_with = "markdown")]
     pub(crate) quiet: bool,
 }
 
@@ -135,12 +140,34 @@ pub(crate) struct LabEngineOptions {
 
 /// One side of the experiments on overlap, as a stage of a shell pipeline.
 ///
-/// produce [burst=1M] [producer_work=4] [total=256M]; consume [consumer_work=4] [call_work=0] [read=64K]; consume-json [read=4K]
+/// produce [burst=1M] [producer_work=4] [total=256M]; consume [consumer_work=4] [call_work=0] [read=64K]; consume-json
+/// [read=4K]
 #[derive(Args, Debug)]
 pub(crate) struct LabStageOptions {
     /// produce, consume or consume-json, then what it is told, as NAME=VALUE.
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
+}
+
+/// Takes any text; completions offer the suites of the program.
+#[derive(Clone, Debug)]
+struct SuiteName;
+
+impl TypedValueParser for SuiteName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(BUILT_IN.iter().map(|(name, _)| PossibleValue::new(*name))))
+    }
 }
 
 /// Numbers of CPUs.
@@ -151,7 +178,7 @@ pub(crate) struct Cpus(pub(crate) Vec<u32>);
 const MOST_CPUS: u32 = 8192;
 
 fn cpus(text: &str) -> Result<Cpus, String> {
-    let wrong = || format!("'{text}' is no list of CPUs: write 0,1 or 0-3");
+    let wrong = || format!("'{text}' is not a list of CPUs such as 0,1 or 0-3");
     let number = |text: &str| -> Result<u32, String> {
         text.trim().parse().ok().filter(|cpu| *cpu < MOST_CPUS).ok_or_else(wrong)
     };

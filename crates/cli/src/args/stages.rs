@@ -2,42 +2,55 @@
 
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use fullbore_codec::morse::{Alphabet, OnError};
 use fullbore_measure::Bytes;
 
-/// Morse code: text to signs and back, in seven alphabets.
+use super::names::one_of;
+
+/// Convert text to Morse code and back, in seven alphabets.
 ///
-/// Letters are joined by one space, words by ` / `; line ends are kept. Figures and punctuation follow ITU-R M.1677-1.
+/// One space separates letters, and ` / ` separates words; line ends are kept. Figures and punctuation follow ITU-R
+/// M.1677-1; in `russian-telegraph` they follow the Russian telegraph code.
+///
+/// If you decode with the alphabet of the text, the text comes back in capitals. If several characters share one sign,
+/// one of them comes back: È for Ł, E for Ê, " for «, - for —. An ellipsis comes back as three full stops, a Hangul
+/// syllable as its letters. docs/morse.md lists all of them.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  \
         echo 'SOS Titanic' | fullbore morse encode\n  \
         echo '-- --- ... -.- .-- .-' | fullbore morse decode --alphabet russian\n  \
-        fullbore morse encode --audio sos.wav --wpm 15 <<< SOS\n\n\
+        fullbore morse encode --audio sos.wav --wpm 15 <<< SOS\n  \
+        fullbore morse encode --audio - <<< SOS | aplay\n\n\
         Exit status:\n  \
-        0 done; 1 something has no code (everything before it was written); 2 wrong usage or a failure;\n  \
+        0 success; 1 a character or sign has no code (everything before it was written); 2 wrong usage or a failure;\n  \
         141 the reader of the output left")]
 pub(crate) enum MorseTask {
-    /// Text to Morse code; the script of each character is found by itself.
+    /// Convert text to Morse code. Without --alphabet, each character gets the code of its own script.
     Encode(EncodeOptions),
-    /// Morse code to text. Reads `.` `·` `•` as dots and `-` `_` `−` `–` as dashes.
+    /// Convert Morse code to text. Dots are `.` `·` `•`, dashes are `-` `_` `−` `–`.
     Decode(DecodeOptions),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct EncodeOptions {
-    /// What to read; standard input without it, or for `-`.
+    /// The file to read. Without FILE, or with `-`, read standard input.
     pub(crate) file: Option<PathBuf>,
 
-    /// What to do about a character without a code, or invalid UTF-8: fail, replace (by the sign ..--..) or skip.
-    #[arg(long, value_name = "WHAT", default_value = "fail")]
+    /// Encode for this alphabet, and refuse characters that decoding would not give back.
+    #[arg(long, value_name = "NAME", value_parser = alphabet())]
+    pub(crate) alphabet: Option<Alphabet>,
+
+    /// What to do about invalid UTF-8 or a character without a code. `replace` writes the sign ..--..
+    #[arg(long, value_name = "WHAT", default_value = "fail", value_parser = on_error())]
     pub(crate) on_error: OnError,
 
-    /// Write the sound of it to FILE (WAV, 8 kHz, mono) instead of the signs to standard output.
+    /// Write a sound (WAV, 8 kHz, mono) to FILE instead of signs to standard output. `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) audio: Option<PathBuf>,
 
-    /// Speed of the sound, in words per minute (of the length of PARIS).
+    /// Speed of the sound, in words (PARIS) per minute.
     #[arg(long, value_name = "WORDS", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=200), requires = "audio")]
     pub(crate) wpm: u16,
 
@@ -48,46 +61,49 @@ pub(crate) struct EncodeOptions {
 
 #[derive(Args, Debug)]
 pub(crate) struct DecodeOptions {
-    /// What to read; standard input without it, or for `-`.
+    /// The file to read. Without FILE, or with `-`, read standard input.
     pub(crate) file: Option<PathBuf>,
 
-    /// The alphabet: latin, greek, russian, hebrew, arabic, japanese or korean.
-    #[arg(long, value_name = "NAME", default_value = "latin")]
+    /// The alphabet. russian-telegraph uses the punctuation of the Russian telegraph code.
+    #[arg(long, value_name = "NAME", default_value = "latin", value_parser = alphabet())]
     pub(crate) alphabet: Alphabet,
 
-    /// What to do about an unknown sign: fail, replace (by U+FFFD) or skip.
-    #[arg(long, value_name = "WHAT", default_value = "fail")]
+    /// What to do about an unknown sign. `replace` writes U+FFFD.
+    #[arg(long, value_name = "WHAT", default_value = "fail", value_parser = on_error())]
     pub(crate) on_error: OnError,
 }
 
-/// UTF-8: is a stream well-formed, and make it so.
+/// Check that a stream is valid UTF-8, or repair it.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  \
         zcat dump.sql.gz | fullbore utf8 check | psql db\n  \
         fullbore utf8 check -q names.csv || echo 'not UTF-8'\n  \
         fullbore utf8 repair < broken.txt > whole.txt\n\n\
         Exit status:\n  \
-        0 well-formed, or repaired; 1 not well-formed; 2 wrong usage or a failure; 141 the reader of the output left")]
+        0 the stream is valid or was repaired; 1 it is not valid; 2 wrong usage or a failure; 141 the reader of the\n  \
+        output left")]
 pub(crate) enum Utf8Task {
-    /// Hand the stream on unchanged, up to the first byte that is not UTF-8.
+    /// Pass the stream on unchanged, up to the first byte that is not UTF-8.
     Check {
-        /// What to read; standard input without it, or for `-`.
+        /// The file to read. Without FILE, or with `-`, read standard input.
         file: Option<PathBuf>,
-        /// Hand nothing on, and say nothing: only the exit status.
+        /// Pass nothing on and print nothing; only set the exit status.
         #[arg(short, long)]
         quiet: bool,
     },
-    /// Replace what is not UTF-8 by U+FFFD, one for each maximal subpart, as the WHATWG Encoding Standard says.
+    /// Replace invalid bytes with U+FFFD: one for each maximal subpart, as the WHATWG Encoding Standard requires.
     Repair {
-        /// What to read; standard input without it, or for `-`.
+        /// The file to read. Without FILE, or with `-`, read standard input.
         file: Option<PathBuf>,
-        /// Leave it out instead.
+        /// Remove invalid bytes instead.
         #[arg(long)]
         drop: bool,
     },
 }
 
-/// Make data for tests and benchmarks: the same for the same arguments, endless without a limit.
+/// Make data for tests and benchmarks.
+///
+/// The same arguments always make the same data. Without --count and --bytes, gen writes until its reader leaves.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         fullbore gen fizzbuzz --count 15\n  \
@@ -106,26 +122,67 @@ pub(crate) struct GenOptions {
     #[arg(long, value_name = "SIZE", conflicts_with = "count")]
     pub(crate) bytes: Option<Bytes>,
 
-    /// Where random data begins (random, jsonl).
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    pub(crate) seed: u64,
+    /// Seed of the generator (random, jsonl) [default: 0].
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
 
-    /// Length of a line with its end, in bytes (lines).
-    #[arg(long, value_name = "BYTES", default_value_t = 80, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
-    pub(crate) length: u32,
+    /// Length of a line including its end, from 1 to 1M (lines) [default: 80].
+    #[arg(long, value_name = "SIZE", value_parser = line_length)]
+    pub(crate) length: Option<u32>,
+}
+
+impl GenOptions {
+    /// The given option that has no effect on this kind of data, if there is one.
+    pub(crate) fn idle_option(&self) -> Option<&'static str> {
+        let is_random = matches!(self.what, Made::Random | Made::Jsonl);
+        let is_text = !matches!(self.what, Made::Zero | Made::Random);
+        let idle = [
+            ("--count", self.count.is_some() && !is_text),
+            ("--seed", self.seed.is_some() && !is_random),
+            ("--length", self.length.is_some() && self.what != Made::Lines),
+        ];
+        idle.into_iter().find(|(_, is_idle)| *is_idle).map(|(option, _)| option)
+    }
 }
 
 /// What `gen` makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Made {
-    /// 1, 2, Fizz, 4, Buzz and so on, at any length of number.
+    /// 1, 2, Fizz, 4, Buzz and so on, with numbers of any length.
     Fizzbuzz,
     /// Zeros.
     Zero,
     /// Random bytes, not for secrets.
     Random,
-    /// Lines of text of one length.
+    /// Lines of text, all of the same length.
     Lines,
-    /// Records of events, as JSON, one a line.
+    /// Records of events, one JSON object per line.
     Jsonl,
+}
+
+fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
+    one_of(Alphabet::ALL.map(Alphabet::name))
+}
+
+fn on_error() -> impl TypedValueParser<Value = OnError> {
+    one_of(["fail", "replace", "skip"])
+}
+
+fn line_length(text: &str) -> Result<u32, String> {
+    let length: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    let length = u32::try_from(length.0).ok().filter(|length| (1..=1 << 20).contains(length));
+    length.ok_or_else(|| "a line has from 1 to 1M bytes".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_a_length_that_is_a_size() {
+        assert_eq!(line_length("4K"), Ok(4096));
+        for wrong in ["0", "2M", "-1", "80x", ""] {
+            assert!(line_length(wrong).is_err(), "{wrong}");
+        }
+    }
 }

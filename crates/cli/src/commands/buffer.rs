@@ -1,7 +1,9 @@
 //! `fullbore buffer`.
 
+mod digest;
 mod display;
 mod failure;
+mod files;
 mod setup;
 mod state;
 
@@ -15,11 +17,12 @@ use signal_hook::consts::signal::{SIGINT, SIGUSR1};
 
 use self::display::Display;
 use self::failure::failure;
+use self::state::End;
 use crate::args::buffer::BufferOptions;
 use crate::exit::Exit;
-use crate::messages::{complain, plain, say};
+use crate::messages::{Failure, say};
 
-/// What the main thread waits for.
+/// An event for the main thread.
 enum Message {
     Buffer(Event),
     Signal(i32),
@@ -27,6 +30,10 @@ enum Message {
 
 /// Copies standard input to standard output through a queue.
 pub(crate) fn run(options: &BufferOptions) -> Result<Exit> {
+    if let Some((mistake, hint)) = options.mistake() {
+        let message = format!("buffer: {mistake}");
+        return Err(Failure { message, hint: hint.to_owned(), exit: Exit::NotDone }.into());
+    }
     let (sender, messages) = channel();
     let for_signals = sender.clone();
     setup::listen(options.on_interrupt, move |signal| {
@@ -34,7 +41,7 @@ pub(crate) fn run(options: &BufferOptions) -> Result<Exit> {
     })?;
     let mut display = Display::new(options, setup::size(options));
     let buffer = setup::start(options, move |event| {
-        // Nobody listens any more when the end was reported.
+        // After the end was reported, nobody listens any more.
         let _ = sender.send(Message::Buffer(event));
     })?;
     let interval = display.is_wanted().then_some(options.interval);
@@ -43,10 +50,7 @@ pub(crate) fn run(options: &BufferOptions) -> Result<Exit> {
         match next(&messages, interval) {
             None => display.show(&buffer),
             Some(Message::Buffer(Event::Ended(result))) => break result,
-            Some(Message::Buffer(Event::SpillRefused(error))) => complain(
-                &format!("buffer: writing the spill file: {}", plain(&error)),
-                "nothing is lost; the producer waits until the consumer has made room",
-            ),
+            Some(Message::Buffer(Event::SpillRefused(error))) => display.spill_refused(&error),
             Some(Message::Signal(SIGUSR1)) => display.print(&buffer),
             Some(Message::Signal(signal)) => {
                 interrupts += 1;
@@ -58,14 +62,13 @@ pub(crate) fn run(options: &BufferOptions) -> Result<Exit> {
             Some(Message::Buffer(_)) => {}
         }
     };
-    display.finish(&buffer);
-    end(ended, options, &buffer, interrupts > 0)
+    end(ended, options, &buffer, &display, interrupts > 0)
 }
 
-/// The next message; `None` when it is time to show something.
+/// The next message; `None` if it is time to show the state.
 fn next(messages: &Receiver<Message>, interval: Option<Duration>) -> Option<Message> {
     match interval {
-        // The signals' thread holds a sender for good: it cannot be disconnected.
+        // The signal thread keeps a sender forever, so the channel stays connected.
         None => messages.recv().ok(),
         Some(interval) => messages.recv_timeout(interval).ok(),
     }
@@ -75,22 +78,33 @@ fn end(
     ended: Result<(), Error>,
     options: &BufferOptions,
     buffer: &Buffer,
+    display: &Display,
     was_interrupted: bool,
 ) -> Result<Exit> {
-    match ended {
-        Err(error) if error.is_reader_gone() => return Ok(Exit::ReaderLeft),
-        Err(error) => return Err(failure(&error, &buffer.look()).into()),
-        Ok(()) => {}
+    let failed = match ended {
+        Err(error) if error.is_reader_gone() => {
+            display.finish(buffer, &End::default());
+            return Ok(Exit::ReaderLeft);
+        }
+        Err(error) => Some(failure(&error, &buffer.status())),
+        Ok(()) => None,
+    };
+    let error = failed.as_ref().map(|failure| failure.message.clone());
+    let digest = match options.hash {
+        Some(hash) if failed.is_none() => buffer.digest().map(|hex| (hash.name(), hex)),
+        _ => None,
+    };
+    let end = End { digest, error };
+    display.finish(buffer, &end);
+    if let Some(failure) = failed {
+        // A line of JSON has reported it.
+        return if options.json { Ok(failure.exit) } else { Err(failure.into()) };
     }
-    if let (Some(hash), Some(digest)) = (options.hash, buffer.digest()) {
-        say(&format!("{} {digest}  {}\n", hash.name(), name_or_dash(options)));
+    if let (false, Some(hash), Some((_, hex))) = (options.json, options.hash, &end.digest) {
+        say(&digest::line(hash, hex, &options.name));
     }
     if was_interrupted {
         die_of(SIGINT);
     }
     Ok(Exit::Done)
-}
-
-fn name_or_dash(options: &BufferOptions) -> &str {
-    if options.name.is_empty() { "-" } else { &options.name }
 }

@@ -1,60 +1,77 @@
 //! Completion scripts and manual pages, made from the definition of the arguments.
 
+mod page;
+
 use std::io::{ErrorKind, Write, stdout};
 use std::path::Path;
 
-use anyhow::{Context, Result};
-use clap::CommandFactory;
+use anyhow::{Result, anyhow};
+use clap::{Command, CommandFactory};
 
+use self::page::children;
 use crate::args::Arguments;
 use crate::exit::Exit;
+use crate::messages::{Failure, plain};
+use crate::nearest::nearest;
 
 /// Prints the completion script for a shell.
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "fullbore", &mut script);
-    print(&script)
+    print("completions", &script)
 }
 
-/// Prints fullbore.1, or writes the pages of all commands into a directory.
-pub(crate) fn man(directory: Option<&Path>) -> Result<Exit> {
-    let mut page = Vec::new();
-    match directory {
-        Some(directory) => {
-            clap_mangen::generate_to(Arguments::command(), directory)
-                .with_context(|| format!("writing manual pages: {}", directory.display()))?;
-            Ok(Exit::Done)
-        }
-        None => {
-            whole_manual(&mut page)?;
-            print(&page)
-        }
+/// Prints the manual page of the command that `words` name, or writes those of all commands into a directory.
+pub(crate) fn man(words: &[String], directory: Option<&Path>) -> Result<Exit> {
+    let mut program = Arguments::command();
+    program.build();
+    if let Some(directory) = directory {
+        write_all(&program, directory)?;
+        return Ok(Exit::Done);
     }
+    let mut ancestors = Vec::new();
+    let mut command = &program;
+    for word in words {
+        ancestors.push(command);
+        command = child(command, word)?;
+    }
+    print("man", &page::page(command, ancestors.last().copied())?)
 }
 
-/// One page with all commands: the program's own, then a section for each.
-fn whole_manual(page: &mut Vec<u8>) -> Result<()> {
-    let program = Arguments::command();
-    clap_mangen::Man::new(program.clone()).render(page)?;
-    for command in program.get_subcommands() {
-        let title = format!("fullbore {}", command.get_name());
-        let manual = clap_mangen::Man::new(command.clone().bin_name(title.clone()));
-        let mut section = Vec::new();
-        manual.render_synopsis_section(&mut section)?;
-        manual.render_description_section(&mut section)?;
-        manual.render_options_section(&mut section)?;
-        manual.render_extra_section(&mut section)?;
-        let section = String::from_utf8_lossy(&section).replace(".SH ", ".SS ");
-        writeln!(page, ".SH {}\n{section}", title.to_uppercase())?;
+fn child<'a>(command: &'a Command, word: &str) -> Result<&'a Command, Failure> {
+    children(command).find(|child| child.get_name() == word).ok_or_else(|| {
+        let name = command.get_bin_name().unwrap_or("fullbore");
+        let hint = match nearest(word, children(command).map(Command::get_name)) {
+            Some(near) => format!("did you mean '{near}'? {name} --help lists the commands"),
+            None => format!("{name} --help lists the commands"),
+        };
+        Failure { message: format!("man: {name}: no command '{word}'"), hint, exit: Exit::NotDone }
+    })
+}
+
+fn write_all(program: &Command, directory: &Path) -> Result<()> {
+    let failed = |path: &Path, error: &std::io::Error| Failure {
+        message: format!("man: writing: {}: {}", path.display(), plain(error)),
+        hint: "give a directory that you can write to".to_owned(),
+        exit: Exit::NotDone,
+    };
+    std::fs::create_dir_all(directory).map_err(|error| failed(directory, &error))?;
+    let mut commands = vec![(program, None)];
+    while let Some((command, parent)) = commands.pop() {
+        let path = directory.join(format!("{}.1", page::name(command)));
+        std::fs::write(&path, page::page(command, parent)?)
+            .map_err(|error| failed(&path, &error))?;
+        commands.extend(children(command).map(|child| (child, Some(command))));
     }
     Ok(())
 }
 
-/// A reader that has seen enough is no failure of a listing.
-fn print(text: &[u8]) -> Result<Exit> {
+/// Prints text; a reader that leaves early is no failure.
+fn print(name: &str, text: &[u8]) -> Result<Exit> {
+    crate::commands::stage::refuse_closed_output(name)?;
     match stdout().write_all(text).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("writing to standard output")
+            Err(anyhow!("{name}: writing: standard output: {}", plain(&error)))
         }
         _ => Ok(Exit::Done),
     }

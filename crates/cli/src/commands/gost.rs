@@ -4,6 +4,7 @@ mod bare;
 mod keygen;
 mod keys;
 mod mac;
+mod memory;
 mod sealed;
 mod secrecy;
 
@@ -13,7 +14,7 @@ use fullbore_codec::gost::modes::Direction;
 use crate::args::gost::GostTask;
 use crate::exit::Exit;
 
-/// Does what was asked for, with everything that is secret kept out of core dumps.
+/// Runs the command, after it has made sure that no core dump contains secrets.
 pub(crate) fn run(task: &GostTask) -> Result<Exit> {
     secrecy::keep_out_of_core_dumps()?;
     match task {

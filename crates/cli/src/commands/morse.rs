@@ -1,25 +1,32 @@
 //! `fullbore morse`.
 
+use std::fs::File;
+use std::io::{self, ErrorKind, stdout};
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use fullbore_codec::Codec;
 use fullbore_codec::morse::audio::{Audio, Settings};
 use fullbore_codec::morse::{Decoder, Encoder};
 use fullbore_feed::Input;
 
-use super::stage::{Stage, tier};
+use super::sound::{state_length, write_wav};
+use super::stage::{Stage, refuse_closed_output, tier};
 use crate::args::stages::{EncodeOptions, MorseTask};
 use crate::exit::Exit;
+use crate::messages::plain;
 
-const HINT: &str = "--on-error skip leaves such things out, --on-error replace marks them";
+const HINT: &str = "--on-error skip leaves out what has no code, --on-error replace marks it";
 
 /// Encodes or decodes.
 pub(crate) fn run(task: &MorseTask) -> Result<Exit> {
     match task {
         MorseTask::Encode(options) => {
             let stage = Stage { name: "morse encode", file: options.file.as_deref(), hint: HINT };
-            let encoder = Encoder::new(tier()?, options.on_error);
+            let encoder = match options.alphabet {
+                None => Encoder::new(tier()?, options.on_error),
+                Some(alphabet) => Encoder::of_alphabet(tier()?, alphabet, options.on_error),
+            };
             match &options.audio {
                 None => stage.run_divided(encoder),
                 Some(path) => sound(&stage, encoder, path, options),
@@ -32,7 +39,7 @@ pub(crate) fn run(task: &MorseTask) -> Result<Exit> {
     }
 }
 
-/// Writes the sound of the code to a file; of malformed input, the sound of everything before the fault.
+/// Writes the code as sound. If the input is malformed, writes the sound of everything before the fault.
 fn sound(
     stage: &Stage<'_>,
     encoder: Encoder,
@@ -47,19 +54,21 @@ fn sound(
         edge_s: Settings::default().edge_s.min(dot_s / 2.0),
         ..Settings::default()
     };
-    let spec = hound::WavSpec {
-        channels: 1,
-        sample_rate: SAMPLE_RATE_HZ,
-        bits_per_sample: 16,
-        sample_format: hound::SampleFormat::Int,
-    };
-    let writing = || format!("morse encode: writing: {}", path.display());
     let mut code = Code::new(stage.input()?, encoder);
-    let mut file = hound::WavWriter::create(path, spec).with_context(writing)?;
-    for sample in Audio::new(&mut code, settings) {
-        file.write_sample(sample).with_context(writing)?;
+    let sound = Audio::new(&mut code, settings);
+    let (name, written) = if path == Path::new("-") {
+        refuse_closed_output(stage.name)?;
+        ("standard output".into(), write_wav(stdout().lock(), SAMPLE_RATE_HZ, sound))
+    } else {
+        (path.display().to_string(), File::create(path).and_then(|file| write_file(file, sound)))
+    };
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::ReaderLeft),
+        Err(error) => {
+            return Err(anyhow!("{}: writing: {name}: {}", stage.name, plain(&error)));
+        }
     }
-    file.finalize().with_context(writing)?;
     match code.ended {
         Ended::Fault(fault) => Err(stage.malformed(&fault).into()),
         Ended::Failed(error) => Err(anyhow!("{}: {error}", stage.name)),
@@ -67,7 +76,13 @@ fn sound(
     }
 }
 
-/// Enough for tones up to 3 kHz; the file stays small.
+/// Writes a file with its length in the header; a pipe or a device gets an unknown length.
+fn write_file(mut file: File, sound: impl Iterator<Item = i16>) -> io::Result<()> {
+    write_wav(&mut file, SAMPLE_RATE_HZ, sound)?;
+    if file.metadata()?.is_file() { state_length(&mut file) } else { Ok(()) }
+}
+
+/// Sufficient for tones up to 3 kHz, and keeps the file small.
 const SAMPLE_RATE_HZ: u32 = 8_000;
 
 /// The signs of a text, one byte after the other.

@@ -1,22 +1,25 @@
 //! `fullbore run`.
 
+use std::fs::File;
 use std::io::{IsTerminal, stderr};
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use anyhow::Result;
 use fullbore_dash::terminal_size;
-use fullbore_pipeline::record::RunRecord;
 use fullbore_pipeline::{Command, Error, Finished, Options, Tuning, die_of, run as run_pipeline};
+use fullbore_record::RunRecord;
 use fullbore_report::text::{Style, summary};
 
 use crate::args::RunOptions;
 use crate::exit::Exit;
 use crate::live::Live;
-use crate::messages::{Failure, complain, say};
+use crate::messages::{Failure, complain, plain, say};
 use crate::report_file::ReportFile;
 
-/// Runs the pipeline, shows and writes what was seen, and ends as the shell did.
+/// Runs the pipeline, shows a summary, writes the reports, and ends as the shell did.
 pub(crate) fn run(options: RunOptions) -> Result<Exit> {
+    let samples = options.samples.as_deref().map(create).transpose()?;
     let reports = open_reports(&options)?;
     let command = command(&options);
     let tuning = match options.pipe_size {
@@ -25,19 +28,21 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
         None => Tuning::Auto,
     };
     let mut live = Live::start(if options.quiet { crate::args::When::Never } else { options.live });
-    let finished = run_pipeline(&command, Options { tuning }, &mut live);
+    let mut watching = Options::default();
+    watching.tuning = tuning;
+    watching.samples = samples;
+    let finished = run_pipeline(&command, watching, &mut live);
     live.clear();
     let finished = match finished {
         Ok(finished) => finished,
         Err(error) => {
-            reports.into_iter().for_each(ReportFile::abandon);
             return Err(not_started(&error, &command).into());
         }
     };
     if !options.quiet {
         say(&summary(&finished.record, style_of(&stderr())));
     }
-    // The pipeline is done: a report that cannot be written must not change what it returned.
+    // The pipeline has ended: a report that cannot be written must not change its exit status.
     let unwritten = reports.into_iter().filter_map(|report| report.write(&finished.record).err());
     let unwritten: Vec<Failure> = unwritten.collect();
     for failure in &unwritten {
@@ -51,18 +56,17 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     Ok(end(&finished))
 }
 
+/// Creates the file for recorded samples.
+fn create(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(|error| Failure {
+        message: format!("samples: {}: {}", path.display(), plain(&error)),
+        hint: "nothing was run; give a path that you can write to".to_owned(),
+        exit: Exit::NotDone,
+    })
+}
+
 fn open_reports(options: &RunOptions) -> Result<Vec<ReportFile>, Failure> {
-    let mut reports = Vec::new();
-    for path in &options.report {
-        match ReportFile::open(path.clone()) {
-            Ok(report) => reports.push(report),
-            Err(failure) => {
-                reports.into_iter().for_each(ReportFile::abandon);
-                return Err(failure);
-            }
-        }
-    }
-    Ok(reports)
+    options.report.iter().map(|path| ReportFile::open(path.clone())).collect()
 }
 
 fn command(options: &RunOptions) -> Command {
@@ -88,7 +92,7 @@ fn not_started(error: &Error, command: &Command) -> Failure {
             "--shell takes a program that understands -c, such as sh, bash or zsh"
         }
         (Some(_), Command::Words { .. }) => {
-            "a pipeline or a shell command goes without --, in quotes: fullbore run 'a | b'"
+            "to run a pipeline or a shell command, leave out -- and use quotes: fullbore run 'a | b'"
         }
     };
     let exit = match kind {
@@ -103,15 +107,17 @@ fn not_strict(record: &RunRecord) -> Failure {
     Failure {
         message: format!(
             "run: --strict: something could not be observed or changed (the pipeline returned {})",
-            record.exit_status
+            record
+                .exit_status
+                .map_or_else(|| "an unknown status".to_owned(), |status| status.to_string())
         ),
-        hint: "the notes above and the report name it; without --strict this is no failure"
+        hint: "the notes above and the report name it; without --strict, fullbore ignores it"
             .to_owned(),
         exit: Exit::RunFailed,
     }
 }
 
-/// How text may look on this stream.
+/// The style of text for this stream: colours and columns.
 pub(crate) fn style_of(stream: &(impl IsTerminal + AsFd)) -> Style {
     let columns = terminal_size(stream).map_or(80, |size| usize::from(size.columns));
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -128,5 +134,6 @@ fn end(finished: &Finished) -> Exit {
     if let Some(signal) = finished.signal {
         die_of(signal);
     }
-    Exit::Child(u8::try_from(finished.record.exit_status).unwrap_or(u8::MAX))
+    let status = finished.record.exit_status.and_then(|status| u8::try_from(status).ok());
+    Exit::Child(status.unwrap_or(u8::MAX))
 }

@@ -1,4 +1,4 @@
-//! What all filters and sources share: their input, their output, and how they end.
+//! The input, output and exit status of all filters and sources.
 
 use std::fs::File;
 use std::io::stdout;
@@ -7,45 +7,51 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use fullbore_codec::{Codec, Divisible, Tier};
 use fullbore_feed::{FeedError, Input, Moved, Threads, transform, transform_divided};
-use fullbore_pipe::{Options, OutputError, PipeWriter, stdin_was_closed, stdout_was_closed};
+use fullbore_pipe::{Options, OutputError, PipeWriter};
+use fullbore_process::{stdin_was_closed, stdout_was_closed};
 
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
 
-/// A command, for its messages, and where it reads from.
+/// A command and its input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stage<'a> {
-    /// `morse encode`
+    /// The command for messages, such as `morse encode`.
     pub(crate) name: &'a str,
-    /// Standard input without it, or for `-`.
+    /// The file to read; `None` and `-` are standard input.
     pub(crate) file: Option<&'a Path>,
-    /// What to try when the input is malformed.
+    /// The hint if the input is malformed.
     pub(crate) hint: &'a str,
 }
 
-/// The kernels to use.
+/// The tier whose kernels to use: the best that the CPU supports, or the one in the environment variable `FULLBORE_TIER`.
 ///
 /// # Errors
-/// A wish (`FULLBORE_TIER`) that this CPU cannot fulfil.
+/// If the variable names no tier, or one that this CPU does not support.
 pub(crate) fn tier() -> Result<Tier> {
-    Tier::current().map_err(|error| anyhow!("{error}"))
+    match std::env::var_os("FULLBORE_TIER").filter(|name| !name.is_empty()) {
+        None => Ok(Tier::best()),
+        Some(name) => {
+            Tier::named(&name.to_string_lossy()).map_err(|error| anyhow!("FULLBORE_TIER: {error}"))
+        }
+    }
 }
 
-/// Standard output, by the fastest way that is safe.
+/// A writer to standard output that uses the fastest safe way.
 ///
 /// # Errors
-/// When it is closed.
+/// If standard output is closed.
 pub(crate) fn output(name: &str) -> Result<PipeWriter<std::io::Stdout>, Failure> {
     refuse_closed_output(name)?;
     Ok(PipeWriter::new(stdout(), Options::default()))
 }
 
-/// Refuses a standard input that was closed (`<&-`): the language's runtime puts `/dev/null` in its place.
+/// Refuses a closed standard input (`<&-`), which Rust's runtime replaces with `/dev/null`.
 pub(crate) fn refuse_closed_input(name: &str) -> Result<(), Failure> {
     if stdin_was_closed() { Err(closed(name, "reading standard input")) } else { Ok(()) }
 }
 
-/// Refuses a standard output that was closed (`>&-`): a stream would vanish there without a word.
+/// Refuses a closed standard output (`>&-`), in which a stream would vanish silently.
 pub(crate) fn refuse_closed_output(name: &str) -> Result<(), Failure> {
     if stdout_was_closed() { Err(closed(name, "writing standard output")) } else { Ok(()) }
 }
@@ -53,7 +59,7 @@ pub(crate) fn refuse_closed_output(name: &str) -> Result<(), Failure> {
 fn closed(name: &str, what: &str) -> Failure {
     Failure {
         message: format!("{name}: {what}: it is closed"),
-        hint: "to throw the stream away, write it to /dev/null".to_owned(),
+        hint: "to discard the stream, write it to /dev/null".to_owned(),
         exit: Exit::NotDone,
     }
 }
@@ -67,7 +73,7 @@ impl Stage<'_> {
     /// Opens the input.
     ///
     /// # Errors
-    /// The file, and why it cannot be read.
+    /// If the file cannot be read: which one, and why.
     pub(crate) fn input(&self) -> Result<Input> {
         match self.file.filter(|path| *path != Path::new("-")) {
             None => {
@@ -86,16 +92,16 @@ impl Stage<'_> {
     /// Sends the input through a codec to standard output.
     ///
     /// # Errors
-    /// What ended it early.
+    /// If the stream ended early: why.
     pub(crate) fn run<C: Codec>(&self, codec: &mut C) -> Result<Exit> {
         let (input, mut output) = (self.input()?, output(self.name)?);
         self.ended(transform(input, codec, &mut output, Threads::WherePays))
     }
 
-    /// The same, on all CPUs that are idle.
+    /// Does the same on all idle CPUs.
     ///
     /// # Errors
-    /// What ended it early.
+    /// If the stream ended early: why.
     pub(crate) fn run_divided<C: Divisible>(&self, codec: C) -> Result<Exit> {
         let (input, output) = (self.input()?, output(self.name)?);
         self.ended(transform_divided(input, codec, output, Threads::WherePays))
@@ -110,7 +116,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The input is not what it should be: where, and what to try.
+    /// The failure for malformed input: its position and the hint.
     pub(crate) fn malformed(&self, error: &dyn std::fmt::Display) -> Failure {
         let input = match self.file {
             Some(path) if path != Path::new("-") => path.display().to_string(),
@@ -124,7 +130,7 @@ impl Stage<'_> {
     }
 }
 
-/// How a stage ends whose output failed.
+/// The exit status or error of a stage that could not write its output.
 pub(crate) fn output_failed(name: &str, error: &OutputError) -> Result<Exit> {
     if error.is_broken_pipe() { Ok(Exit::ReaderLeft) } else { Err(anyhow!("{name}: {error}")) }
 }

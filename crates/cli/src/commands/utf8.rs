@@ -4,8 +4,7 @@ use std::io::stdout;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use fullbore_codec::utf8::{Repairer, Replacement, Utf8Error, Validator};
-use fullbore_codec::{Codec, Fault};
+use fullbore_codec::utf8::{Checker, Repairer, Replacement, Validator};
 use fullbore_feed::{Flaw, Input, Inspected, inspect};
 use fullbore_pipe::is_pipe;
 
@@ -26,34 +25,34 @@ pub(crate) fn run(task: &Utf8Task) -> Result<Exit> {
 }
 
 fn stage<'a>(name: &'a str, file: Option<&'a Path>) -> Stage<'a> {
-    Stage { name, file, hint: "fullbore utf8 repair replaces what is not UTF-8" }
+    Stage { name, file, hint: "fullbore utf8 repair replaces invalid bytes" }
 }
 
-/// Between pipes the stream passes by without a copy.
+/// Checks a stream. Between pipes, the data is not copied.
 fn check(stage: &Stage<'_>) -> Result<Exit> {
     let input = stage.input()?;
     refuse_closed_output(stage.name)?;
     if !is_pipe(&input) || !is_pipe(stdout()) {
-        return stage.run(&mut Checker::default());
+        return stage.run(&mut Checker::new());
     }
-    let mut checker = Checker::default();
-    let passed = inspect(&input, stdout(), |block| {
-        let before = checker.offset;
-        checker.look(block).map_err(|error| Flaw { before: valid_before(&error, before), error })
+    let mut validator = Validator::new();
+    let passed = inspect(&input, stdout(), |block| match validator.push(block) {
+        Ok(()) => Ok(validator.whole_bytes()),
+        Err(error) => Err(Flaw { before: error.place.offset, error }),
     });
     match passed {
-        Ok(Inspected::Passed(_)) => match checker.validator.finish() {
+        Ok(Inspected::Passed(_)) => match validator.finish() {
             Ok(()) => Ok(Exit::Done),
             Err(error) => Err(stage.malformed(&error).into()),
         },
         Ok(Inspected::Fault(error)) => Err(stage.malformed(&error).into()),
-        Ok(Inspected::CannotSplice) => stage.run(&mut Checker::default()),
+        Ok(Inspected::CannotSplice) => stage.run(&mut Checker::new()),
         Err(error) if error.source.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::ReaderLeft),
         Err(error) => Err(anyhow!("{}: {error}", stage.name)),
     }
 }
 
-/// Only the exit status.
+/// Checks a stream and only sets the exit status.
 fn silently(stage: &Stage<'_>) -> Result<Exit> {
     let mut input: Input = stage.input()?;
     let mut validator = Validator::new();
@@ -66,45 +65,5 @@ fn silently(stage: &Stage<'_>) -> Result<Exit> {
             Ok(()) if count == 0 => return Ok(Exit::Done),
             Ok(()) => {}
         }
-    }
-}
-
-/// Bytes of a block before the fault; 0 when it began in the block before.
-fn valid_before(error: &Utf8Error, block_offset: u64) -> usize {
-    usize::try_from(error.place.offset.saturating_sub(block_offset)).unwrap_or(usize::MAX)
-}
-
-/// A stage that changes nothing and stops at the first fault.
-#[derive(Debug, Default)]
-struct Checker {
-    validator: Validator,
-    offset: u64,
-}
-
-impl Checker {
-    fn look(&mut self, block: &[u8]) -> Result<(), Utf8Error> {
-        self.offset += block.len() as u64;
-        self.validator.push(block)
-    }
-}
-
-impl Codec for Checker {
-    type Error = Utf8Error;
-
-    fn output_bound(&self, input_bytes: usize) -> usize {
-        input_bytes
-    }
-
-    fn push(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, Fault<Utf8Error>> {
-        let before = self.offset;
-        let seen = self.look(input);
-        let written =
-            seen.as_ref().map_or_else(|error| valid_before(error, before), |()| input.len());
-        output[..written].copy_from_slice(&input[..written]);
-        seen.map(|()| written).map_err(|error| Fault { written, error })
-    }
-
-    fn finish(&mut self, _: &mut [u8]) -> Result<usize, Fault<Utf8Error>> {
-        self.validator.finish().map(|()| 0).map_err(|error| Fault { written: 0, error })
     }
 }

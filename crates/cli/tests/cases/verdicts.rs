@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fullbore_pipeline::record::{Finding, FindingKind, RunRecord};
+use fullbore_record::{Finding, FindingKind, RunRecord};
 
 use crate::sandbox::{Sandbox, finish, is_installed, with_fixture};
 
@@ -17,7 +17,7 @@ pub(crate) struct Known {
     needs: &'static [&'static str],
     /// Kinds the first finding may have.
     kinds: &'static [FindingKind],
-    /// Texts of which the stage of the first finding contains one; empty: it may be about any stage.
+    /// Texts of which the stage of the first finding, or each side of its pipe, contains one; empty: it may be about any.
     stages: &'static [&'static str],
     /// A kind that some finding must have, and a text in the command of its stage.
     also: Option<(FindingKind, &'static str)>,
@@ -46,6 +46,8 @@ pub(crate) enum Judgement {
     Wrong(String),
     /// A stage was called the bottleneck that is not.
     WrongBottleneck(String),
+    /// Too few CPUs were named, which is wrong only where no stranger uses them.
+    TooFewCpus(String),
 }
 
 impl Known {
@@ -108,11 +110,12 @@ impl Known {
         let Some(first) = record.findings.first() else {
             return Judgement::Wrong(format!("no finding; {}", shares(record)));
         };
-        let command = command_of(record, first);
+        let commands = commands_of(record, first);
+        let is_known = |command: &&str| self.stages.iter().any(|text| command.contains(text));
         let is_known_stage =
-            self.stages.is_empty() || self.stages.iter().any(|text| command.contains(text));
+            self.stages.is_empty() || !commands.is_empty() && commands.iter().all(is_known);
         let said =
-            format!("{:?} of '{command}': {}; {}", first.kind, first.message, shares(record));
+            format!("{:?} of {commands:?}: {}; {}", first.kind, first.message, shares(record));
         // The right stage under another kind is a wrong verdict, but no wrong bottleneck.
         let is_right_stage = is_known_stage
             && (!self.stages.is_empty() || self.kinds.contains(&FindingKind::Bottleneck));
@@ -120,13 +123,17 @@ impl Known {
             return Judgement::WrongBottleneck(said);
         }
         if !is_known_stage || !self.kinds.contains(&first.kind) {
-            return Judgement::Wrong(said);
+            let is_about_cpus = first.kind == FindingKind::CpuStarved;
+            return if is_about_cpus {
+                Judgement::TooFewCpus(said)
+            } else {
+                Judgement::Wrong(said)
+            };
         }
         if let Some((kind, text)) = self.also
-            && !record
-                .findings
-                .iter()
-                .any(|found| found.kind == kind && command_of(record, found).contains(text))
+            && !record.findings.iter().any(|found| {
+                found.kind == kind && commands_of(record, found).iter().any(|c| c.contains(text))
+            })
         {
             let kinds: Vec<_> = record.findings.iter().map(|found| found.kind).collect();
             return Judgement::Wrong(format!(
@@ -163,9 +170,16 @@ impl Known {
     }
 }
 
-fn command_of<'a>(record: &'a RunRecord, finding: &Finding) -> &'a str {
-    let stage = record.stages.iter().find(|stage| Some(stage.stage) == finding.stage);
-    stage.map_or("", |stage| stage.command.as_str())
+/// The command of the stage a finding is about, or those on both sides of its pipe.
+fn commands_of<'a>(record: &'a RunRecord, finding: &Finding) -> Vec<&'a str> {
+    let pipe = record.pipes.iter().find(|pipe| Some(pipe.pipe) == finding.pipe);
+    let sides = pipe.into_iter().flat_map(|pipe| pipe.writers.iter().chain(&pipe.readers));
+    let stages: Vec<u32> = match finding.stage {
+        Some(stage) => vec![stage],
+        None => sides.copied().collect(),
+    };
+    let about = record.stages.iter().filter(|stage| stages.contains(&stage.stage));
+    about.map(|stage| stage.command.as_str()).collect()
 }
 
 fn shares(record: &RunRecord) -> String {
@@ -231,21 +245,6 @@ fn slow(name: &'static str, line: &str) -> Known {
     known(name, &[FindingKind::Bottleneck], &["--name slow"], line)
 }
 
-/// Names of the cases that are enough for a quick look.
-pub(crate) const FAST: &[&str] = &[
-    "slow_first",
-    "slow_middle",
-    "slow_last",
-    "bursty_producer_untuned",
-    "sleeping_stage",
-    "slow_outside_reader",
-    "slow_outside_writer",
-    "leaked_write_end",
-    "writes_of_512_bytes",
-    "poll_loop",
-    "deadlock_through_two_fifos",
-];
-
 /// The whole table.
 pub(crate) fn all() -> Vec<Known> {
     [
@@ -275,7 +274,7 @@ fn one_slow_stage() -> Vec<Known> {
         slow("many_stages", &format!("{{stage}} --name slow --no-read --total 24M --compute-us 5000 | {cats} >/dev/null")),
         slow("two_pipelines_in_a_row", "{stage} --no-read --total 64M | {stage} --name slow --no-write --compute-us 2000; {stage} --no-read --total 16M | {stage} --name quick --no-write --compute-us 2000"),
         slow("fan_out_with_one_slow_branch", "{stage} --no-read --total 64M | tee >({stage} --name slow --no-write --compute-us 2000) | {stage} --no-write").needing(&["bash"]),
-        known("loop_in_a_subshell", &[FindingKind::Bottleneck], &["slow", "sh", "for", "("], "(for i in 1 2 3 4; do {stage} --name slow --no-read --total 16M --compute-us 2000; done) | cat >/dev/null"),
+        known("loop_in_a_subshell", &[FindingKind::Bottleneck], &["for i in 1 2 3 4"], "(for i in 1 2 3 4; do {stage} --name slow --no-read --total 16M --compute-us 2000; done) | cat >/dev/null"),
     ]
 }
 
@@ -289,7 +288,7 @@ fn two_slow_stages() -> Vec<Known> {
         known(
             "two_equally_slow",
             &[Bottleneck, TakingTurns],
-            &["--name slow", ""],
+            &["--name slow"],
             "{stage} --name slow --no-read --total 64M --compute-us 2000 | {stage} --name slow --no-write --compute-us 2000",
         ),
         slow(
@@ -301,7 +300,12 @@ fn two_slow_stages() -> Vec<Known> {
             "{stage} --name slow --no-read --total 64M --compute-us 2000 | {stage} --no-write --compute-us 1300",
         ),
         known("bursty_producer_untuned", &[TakingTurns], &[], bursty).with(&["--no-tune"]),
-        known("bursty_producer", &[Bottleneck, TakingTurns], &[], bursty),
+        known(
+            "bursty_producer",
+            &[Bottleneck, TakingTurns],
+            &["--name producer", "--name consumer"],
+            bursty,
+        ),
         known(
             "more_stages_than_cpus",
             &[CpuStarved],

@@ -1,5 +1,6 @@
-//! FizzBuzz with AVX-512: the three numbers of a block are in one vector, 21 lanes each, its words and last digits in another,
-//! and 64 bytes of output are one `vpermi2b` of both by a pattern that stays the same for all numbers of a length.
+//! FizzBuzz with AVX-512. One vector holds the three numbers of a block in 21 lanes each; another holds the words and
+//! the last digits. One `vpermi2b` of both, by a pattern that is the same for all numbers of a length, makes 64 bytes
+//! of output.
 //!
 //! Floor: a load, a shuffle and a store for 64 bytes. A block of nine-digit numbers is 2.1 KB: 34 of those, and about
 //! ten instructions to count.
@@ -9,18 +10,19 @@ use std::arch::x86_64::*;
 
 use super::block::Block;
 use crate::kernel::{load64, prefetch_to_write, store64};
+use crate::tier::Avx512;
 
-/// Digits of a number, without the last two, that fit a third of a vector.
+/// Most digits of a number, without the last two, that fit a third of a vector.
 pub(super) const MOST_DIGITS: usize = 21;
-/// Everything else in the lines.
+/// All other characters of the lines.
 const REST: &[u8; 15] = b"0123456789FizBu";
 
-/// What 64 bytes of output are, in one line of the cache: where lines are crossed, loading takes twice as long.
+/// Source lanes of 64 bytes of output, aligned to a cache line: loads that cross a line take twice as long.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Lanes([u8; 64]);
 
-/// The pattern of a block: for every byte, which lane of the two vectors it is.
+/// The pattern of a block: for every byte, its lane in the two vectors.
 #[derive(Clone)]
 pub(super) struct Pattern {
     lanes: Vec<Lanes>,
@@ -32,7 +34,7 @@ impl Pattern {
         let mut lanes = vec![[0; 64]; block.text.len().div_ceil(64)];
         let flat = lanes.as_flattened_mut();
         for (lane, byte) in flat.iter_mut().zip(&block.text) {
-            // A line feed is the last of the lanes.
+            // The last lane holds a line feed.
             let rest = REST.iter().position(|rest| rest == byte).unwrap_or(63);
             *lane = 64 + rest.to_le_bytes()[0];
         }
@@ -47,17 +49,18 @@ impl Pattern {
     }
 }
 
-/// Writes up to `blocks` whole blocks to the front of `output`, and counts them; returns the length.
+/// Writes up to `blocks` whole blocks to the front of `output`, counts them, and returns the length.
 ///
-/// `uppers` become those of the next block. After the last block of their length, they are what is left of them: zeros, ones
-/// and twos.
+/// It advances `uppers` to the next block. After the last block of their length, `uppers` hold the truncated sums:
+/// zeros, ones and twos.
 pub(super) fn fill(
+    _: Avx512,
     pattern: &Pattern,
     uppers: &mut [Vec<u8>; 3],
     blocks: &mut u64,
     output: &mut [u8],
 ) -> usize {
-    // SAFETY: only `FizzBuzz` calls this, for `Tier::Avx512`, which is given only to CPUs that have it.
+    // SAFETY: the first argument exists only where the CPU has the tier.
     unsafe { fill_blocks(pattern, uppers, blocks, output) }
 }
 
@@ -102,7 +105,7 @@ fn fill_blocks(
     written
 }
 
-/// Adds three to each of the numbers; the flag says that they need one more digit.
+/// Adds three to each of the numbers, and tells whether they need one more digit.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"

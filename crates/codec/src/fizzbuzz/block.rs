@@ -1,24 +1,25 @@
-//! 300 lines as a pattern.
+//! Treats 300 lines as a pattern.
 //!
-//! 300 is a multiple of 15 and of 100, and so are the 9·10ᵈ⁻¹ numbers of d ≥ 4 digits (d = 3: 900). So the numbers of a length
-//! are whole blocks of 300 that all look alike: the same words at the same places, the same last two digits. Only what
-//! is before those two digits changes. It has three values in a block, one for each hundred, and grows by 3 from block to block.
+//! 300 is a multiple of 15 and of 100, and so are the 9·10ᵈ⁻¹ numbers of d ≥ 4 digits (d = 3: 900). So the numbers of a
+//! length form whole blocks of 300 lines that look alike: the same words in the same positions, the same last two
+//! digits. Only the digits before those two change. They have three values in a block, one for each hundred, and grow
+//! by 3 from block to block.
 
 /// Lines in a block.
 pub(super) const LINES: usize = 300;
-/// Numbers of fewer digits are no blocks.
+/// Least digits of a number in a block; shorter numbers form no blocks.
 pub(super) const FEWEST_DIGITS: usize = 3;
-/// Lines in which the digits before the last two are the same.
+/// Lines for which the digits before the last two are the same.
 const LINES_A_VALUE: usize = 100;
 
-/// Where the digits are in the text of a block of numbers with so many digits.
+/// The text of a block of numbers of one length, and where its changing digits are.
 #[derive(Clone)]
 pub(super) struct Block {
-    /// The text of the first block of its length: 100, 101, Fizz, …; 1000, …
+    /// The text of the first block of its length: 100, 101, Fizz, …; or 1000, and so on.
     pub(super) text: Vec<u8>,
-    /// For each of the three values, where its digits begin.
+    /// Where the digits of each of the three values begin.
     pub(super) starts: [Vec<usize>; 3],
-    /// Digits before the last two.
+    /// Number of digits before the last two.
     pub(super) upper_digits: usize,
 }
 
@@ -50,7 +51,7 @@ impl Block {
     }
 }
 
-/// What the three values are in the first block of a length: 1, 2, 3; 10, 11, 12; 100, …
+/// Returns the three values in the first block of a length: 1, 2, 3; or 10, 11, 12; or 100, and so on.
 pub(super) fn first_uppers(upper_digits: usize) -> [Vec<u8>; 3] {
     std::array::from_fn(|value| {
         let mut upper = vec![b'0'; upper_digits];
@@ -64,8 +65,8 @@ fn add_one(digits: &mut [u8]) {
     add(digits, 1);
 }
 
-/// Adds 1 to 9 to a number in decimal digits; returns how many of its digits have changed, from the last. The number may
-/// not become longer; one that does is all zeros.
+/// Adds 1 to 9 to a number in decimal digits, and returns how many of its digits changed, counted from the last. The
+/// number keeps its length: on overflow all its digits become zero.
 pub(super) fn add(digits: &mut [u8], number: u8) -> usize {
     let mut carry = number;
     let mut changed = 0;
@@ -81,11 +82,11 @@ pub(super) fn add(digits: &mut [u8], number: u8) -> usize {
     changed
 }
 
-/// Digits that fit into 64 bits with room to spare.
+/// Number of digits that fit into 64 bits with room to spare.
 const LARGE_DIGITS: usize = 18;
 
-/// Adds a number of at most 64 bits to one in decimal digits. The number may not become longer; one that does is all
-/// zeros.
+/// Adds a number of at most 64 bits to one in decimal digits. The number keeps its length: on overflow all its digits
+/// become zero.
 pub(super) fn add_large(digits: &mut [u8], number: u64) {
     let mut carry = number;
     for digit in digits.iter_mut().rev() {
@@ -98,7 +99,8 @@ pub(super) fn add_large(digits: &mut [u8], number: u64) {
     }
 }
 
-/// How often 3 can be added before a number becomes longer; of large numbers that are far from it, less.
+/// Returns how often 3 can be added before a number becomes longer. For large numbers that are far from that, the
+/// result is smaller.
 pub(super) fn steps_left(digits: &[u8]) -> u64 {
     let (high, low) = digits.split_at(digits.len().saturating_sub(LARGE_DIGITS));
     let end = 10_u64.pow(u32::try_from(low.len()).unwrap_or(0));

@@ -1,8 +1,8 @@
-//! FizzBuzz: 1, 2, Fizz, 4, Buzz, … at any length of number, without end.
+//! FizzBuzz: 1, 2, Fizz, 4, Buzz, … for numbers of any length, without end.
 //!
-//! Numbers of one length come in blocks of 300 lines that differ only in some digits (`block`). Portable: the text of a block
-//! is kept, the digits that change are changed in it, and it is copied out. AVX-512: every 64 bytes of a block are one
-//! shuffle of three numbers, straight to the output.
+//! Numbers of one length come in blocks of 300 lines that differ only in some digits (`block`). The portable version
+//! keeps the text of a block, changes these digits in it, and copies it out. With AVX-512, one shuffle of three numbers
+//! writes every 64 bytes of a block straight to the output.
 
 mod block;
 pub mod naive;
@@ -14,43 +14,44 @@ use block::{Block, FEWEST_DIGITS, LINES};
 
 use crate::Tier;
 use crate::generate::{Skip, Source};
+use crate::tier::Granted;
 
-/// The lines of all numbers from 1. Endless.
+/// Generates the lines of all numbers from 1, without end.
 #[derive(Clone)]
 pub struct FizzBuzz {
-    tier: Tier,
-    /// How many lines there are to come; `None`: no limit.
+    tier: Granted,
+    /// How many lines are left; `None` means no limit.
     lines_left: Option<u64>,
     block: Block,
     #[cfg(target_arch = "x86_64")]
     pattern: Option<avx512::Pattern>,
     /// Digits before the last two of the numbers in the text of `block`, for each hundred.
     uppers: [Vec<u8>; 3],
-    /// Whether `block.text` has the digits of `uppers`.
+    /// Whether `block.text` contains the digits of `uppers`.
     is_text_current: bool,
-    /// Text that is on its way: the numbers below 100, or a part of the text of `block`.
+    /// Text that is partly written: the numbers below 100, or a part of the text of `block`.
     begun: Begun,
 }
 
-/// Text that is on its way, and how much of it is out.
+/// Text that is partly written, and how much of it.
 #[derive(Clone)]
 enum Begun {
-    /// Nothing.
+    /// No text.
     None,
-    /// Of the first numbers.
+    /// Text of the first numbers.
     Head(Vec<u8>, usize),
-    /// Of the text of the block.
+    /// A range of the block's text.
     Block(usize, usize),
 }
 
 impl FizzBuzz {
-    /// All lines.
+    /// Generates all lines.
     #[must_use]
     pub fn new(tier: Tier) -> Self {
         Self::with_lines(tier, None)
     }
 
-    /// The first `lines` lines; all of them for `None`.
+    /// Generates the first `lines` lines, or all of them for `None`.
     #[must_use]
     pub fn with_lines(tier: Tier, lines: Option<u64>) -> Self {
         let head = lines.map_or(99, |lines| lines.min(99));
@@ -66,7 +67,7 @@ impl FizzBuzz {
         }
     }
 
-    /// All lines from 10ⁿ, which has `zeros` zeros: for tests of numbers that nobody can wait for.
+    /// Generates all lines from 10ⁿ on, where n is `zeros`: for tests of numbers too large to count up to.
     ///
     /// # Panics
     /// When `zeros` is less than 2.
@@ -78,7 +79,7 @@ impl FizzBuzz {
         source
     }
 
-    /// Goes back `blocks` blocks from the end of the numbers of this length.
+    /// Moves to `blocks` blocks before the end of the numbers of this length.
     #[doc(hidden)]
     #[must_use]
     pub fn near_the_end_of_length(mut self, blocks: u8) -> Self {
@@ -86,7 +87,7 @@ impl FizzBuzz {
             upper.fill(b'9');
             let below = usize::from(blocks - 1) * 3 + usize::from(below) - 1;
             let length = upper.len();
-            // 999…9 − below, for below < 100.
+            // This is 999…9 − below, for below < 100.
             upper[length - 1] -= (below % 10).to_le_bytes()[0];
             if length > 1 {
                 upper[length - 2] -= (below / 10).to_le_bytes()[0];
@@ -119,7 +120,7 @@ impl FizzBuzz {
         }
     }
 
-    /// Goes to the next block. Its text is made from this one's.
+    /// Moves to the next block, and makes its text from this one's.
     fn advance(&mut self) {
         let upper_digits = self.block.upper_digits;
         for (upper, starts) in self.uppers.iter_mut().zip(&self.block.starts) {
@@ -127,7 +128,7 @@ impl FizzBuzz {
             if !self.is_text_current {
                 continue;
             }
-            // Two digits at once for the usual case; a loop for the rest.
+            // Change two digits at once in the usual case; loop over the rest.
             let text = &mut self.block.text;
             if let (1..=2, Some(last)) = (changed, upper.last_chunk::<2>()) {
                 for start in starts {
@@ -143,14 +144,14 @@ impl FizzBuzz {
         self.lengthen();
     }
 
-    /// After the last number of a length: 999 + 3 has come out as 002.
+    /// Moves past the last number of a length, where 999 + 3 has come out as 002.
     fn lengthen(&mut self) {
         if self.uppers[0][0] == b'0' {
             self.set_digits(self.block.upper_digits + 3);
         }
     }
 
-    /// The block that is next comes out piece by piece: it, or what is left to do of it.
+    /// Starts writing the next block, or what is left of it, piece by piece.
     fn begin(&mut self) {
         self.refresh();
         let lines = LINES as u64;
@@ -163,7 +164,7 @@ impl FizzBuzz {
         self.begun = Begun::Block(0, end);
     }
 
-    /// Writes whole blocks to the front of `output`; returns the length.
+    /// Writes whole blocks to the front of `output`, and returns the length.
     fn whole_blocks(&mut self, output: &mut [u8]) -> usize {
         let mut blocks = self.lines_left.unwrap_or(u64::MAX) / LINES as u64;
         let before = blocks;
@@ -174,14 +175,15 @@ impl FizzBuzz {
         written
     }
 
-    /// The AVX-512 way, where it can be gone.
+    /// Does the same with AVX-512, where that is possible.
     #[cfg(target_arch = "x86_64")]
     fn shuffle_blocks(&mut self, blocks: &mut u64, output: &mut [u8]) -> Option<usize> {
-        if self.tier < Tier::Avx512 || self.block.upper_digits > avx512::MOST_DIGITS {
+        let Granted::Avx512(proof) = self.tier else { return None };
+        if self.block.upper_digits > avx512::MOST_DIGITS {
             return None;
         }
         let pattern = self.pattern.get_or_insert_with(|| avx512::Pattern::new(&self.block));
-        let written = avx512::fill(pattern, &mut self.uppers, blocks, output);
+        let written = avx512::fill(proof, pattern, &mut self.uppers, blocks, output);
         if written > 0 {
             self.is_text_current = false;
             self.lengthen();
@@ -209,14 +211,15 @@ impl FizzBuzz {
     }
 }
 
-/// Length of the first `lines` lines of `text`.
+/// Returns the length of the first `lines` lines of `text`.
 fn nth_line_end(text: &[u8], lines: u64) -> usize {
     let index = usize::try_from(lines).unwrap_or(usize::MAX) - 1;
     memchr::memchr_iter(b'\n', text).nth(index).map_or(text.len(), |end| end + 1)
 }
 
 impl FizzBuzz {
-    /// Hands out at most `most` bytes of the text that is on its way, and moves on; 0 when there is none.
+    /// Hands out at most `most` bytes of the text that is partly written, and moves past them; returns 0 when there is
+    /// none.
     fn hand_out(&mut self, most: usize, take: impl FnOnce(&[u8])) -> usize {
         let (text, at, end) = match &self.begun {
             Begun::Head(text, at) => (text.as_slice(), *at, text.len()),
@@ -237,7 +240,7 @@ impl FizzBuzz {
         length
     }
 
-    /// Moves over whole blocks of at most `bytes`, and within one length; returns how many bytes they have.
+    /// Skips whole blocks, at most `bytes` and within one length, and returns how many bytes they have.
     fn skip_blocks(&mut self, bytes: u64) -> u64 {
         let block_bytes = self.block.text.len() as u64;
         let lines = self.lines_left.unwrap_or(u64::MAX);

@@ -1,6 +1,6 @@
-//! The oracle.
+//! The naive version, which the tests compare with.
 
-/// The lines of the numbers from `begin` to `end`, both included.
+/// Returns the lines of the numbers from `begin` to `end`, both included.
 #[must_use]
 pub fn lines(begin: u128, end: u128) -> Vec<u8> {
     let line = |number: u128| match (number % 3, number % 5) {

@@ -1,15 +1,16 @@
-//! Event records.
+//! Generates event records.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::{Begun, Source};
 
-/// Records of a made-up web service, one JSON object a line, in the order of their time stamps.
+/// Generates records of a made-up web service, one JSON object a line, in the order of their time stamps.
 ///
-/// The fields: `id` (counts), `time` (RFC 3339, milliseconds), `level`, `service`, `method`, `path` (often with a number),
-/// `status`, `duration_ms` (most short, some long), `bytes`, `user` (object with `id`, `name`, `country`; `null` for one in
-/// eight), `tags` (zero to three), `message` (with quotes, escapes and letters beyond ASCII now and then).
+/// The fields: `id` (counts), `time` (RFC 3339, milliseconds), `level`, `service`, `method`, `path` (often with a
+/// number), `status`, `duration_ms` (most short, some long), `bytes`, `user` (object with `id`, `name`, `country`;
+/// `null` for one in eight), `tags` (zero to three), `message` (with quotes, escapes and letters beyond ASCII now and
+/// then).
 #[derive(Clone, Debug)]
 pub struct JsonLines {
     generator: Xoshiro256PlusPlus,
@@ -41,7 +42,7 @@ const MESSAGES: [&str; 8] = [
 const BEGIN_MS: u64 = 1_704_067_200_000;
 
 impl JsonLines {
-    /// The first `rows` records of `seed`; without end for `None`.
+    /// Generates the first `rows` records of `seed`, or records without end for `None`.
     #[must_use]
     pub fn new(seed: u64, rows: Option<u64>) -> Self {
         Self {
@@ -54,11 +55,11 @@ impl JsonLines {
     }
 }
 
-/// Draws from one random word.
+/// Draws small numbers from one random word.
 struct Draw(u64);
 
 impl Draw {
-    /// Below `end`, which is small.
+    /// Draws a number below `end`, which is small.
     fn below(&mut self, end: u64) -> u64 {
         let drawn = self.0 % end;
         self.0 /= end;
@@ -101,7 +102,7 @@ fn append_record(generator: &mut Xoshiro256PlusPlus, row: u64, time_ms: u64, tex
     let _ = writeln!(text, r#"],"message":"{message}"}}"#);
 }
 
-/// A time of the years 2024 to 2027 as RFC 3339 has it.
+/// A time of the years 2024 to 2027, written in RFC 3339 format.
 struct Time(u64);
 
 impl std::fmt::Display for Time {
@@ -113,8 +114,8 @@ impl std::fmt::Display for Time {
     }
 }
 
-/// Year, month and day of a day since 1970, by the Gregorian calendar. Source: Hinnant, "chrono-compatible low-level date
-/// algorithms", `civil_from_days`.
+/// Returns year, month and day of a day since 1970, by the Gregorian calendar. Source: Hinnant, "chrono-compatible
+/// low-level date algorithms", `civil_from_days`.
 fn date(day: u64) -> (u64, u64, u64) {
     let shifted = day + 719_468;
     let era = shifted / 146_097;

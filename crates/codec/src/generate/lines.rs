@@ -1,8 +1,9 @@
-//! Lines of one length.
+//! Generates lines of one length.
 
 use super::{Begun, Skip, Source};
 
-/// Numbered lines of one length, without end: `0000000000000001 abcdefghij…`, the letters shifted by one from line to line.
+/// Generates numbered lines of one length, without end: `0000000000000001 abcdefghij…`, the letters shifted by one from
+/// line to line.
 #[derive(Clone, Debug)]
 pub struct Lines {
     length: usize,
@@ -11,7 +12,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of `length` bytes, with the line feed; at least 1. Where the number does not fit, its last digits stand.
+    /// Makes lines of `length` bytes including the line feed; at least 1. Where the number does not fit, the line has
+    /// its last digits.
     ///
     /// # Panics
     /// When `length` is 0.
@@ -41,7 +43,7 @@ impl Source for Lines {
     fn fill(&mut self, output: &mut [u8]) -> usize {
         let (length, number) = (self.length, &mut self.number);
         self.begun.fill(output, |text| {
-            // Many short lines at once.
+            // Generate many short lines at once.
             while text.len() < 4096 {
                 *number += 1;
                 append_line(*number, length, text);

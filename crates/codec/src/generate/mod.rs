@@ -1,4 +1,4 @@
-//! Sources: streams that are made up. The same parameters give the same bytes, however they are asked for.
+//! Sources: generated streams. The same parameters give the same bytes, whatever the sizes of the requests.
 
 mod jsonl;
 mod lines;
@@ -8,20 +8,21 @@ pub use jsonl::JsonLines;
 pub use lines::Lines;
 pub use random::Random;
 
-/// Something that bytes come out of.
+/// A generator of a stream of bytes.
 pub trait Source: Send {
-    /// Fills the front of `output`, and returns how much of it; less than all of it only at the end of the stream.
+    /// Fills the front of `output` and returns how many bytes it filled; it fills less than all only at the end of the
+    /// stream.
     fn fill(&mut self, output: &mut [u8]) -> usize;
 }
 
-/// A source that can go on at a later place of its stream.
+/// A source that can continue at a later position of its stream.
 pub trait Skip: Source + Clone + Sync + 'static {
-    /// Leaves out the next `bytes` bytes; returns how many there were, fewer only at the end of the stream. Takes about as
-    /// long for many as for few.
+    /// Skips the next `bytes` bytes and returns how many it skipped, fewer only at the end of the stream. Skipping many
+    /// bytes takes about as long as skipping few.
     fn skip(&mut self, bytes: u64) -> u64;
 }
 
-/// Zeros, without end.
+/// Generates zeros, without end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Zero;
 
@@ -38,7 +39,7 @@ impl Skip for Zero {
     }
 }
 
-/// The first bytes of another source.
+/// Generates the first bytes of another source.
 #[derive(Clone, Debug)]
 pub struct Limited<S> {
     source: S,
@@ -46,7 +47,7 @@ pub struct Limited<S> {
 }
 
 impl<S: Source> Limited<S> {
-    /// The first `bytes` bytes of `source`.
+    /// Limits `source` to its first `bytes` bytes.
     pub fn new(source: S, bytes: u64) -> Self {
         Self { source, bytes_left: bytes }
     }
@@ -61,7 +62,7 @@ impl<S: Source> Source for Limited<S> {
     }
 }
 
-/// Text that comes in pieces, and the piece that is on its way.
+/// Text that comes in pieces, and the piece that is partly written.
 #[derive(Clone, Debug, Default)]
 struct Begun {
     text: Vec<u8>,
@@ -69,7 +70,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// Leaves out at most `bytes` bytes; returns how many.
+    /// Skips at most `bytes` bytes, and returns how many.
     fn skip(&mut self, bytes: u64) -> u64 {
         let left = self.text.len() - self.at;
         let count = usize::try_from(bytes).unwrap_or(usize::MAX).min(left);
@@ -77,7 +78,7 @@ impl Begun {
         count as u64
     }
 
-    /// Fills `output` from pieces that `make` appends to a vector; it appends nothing at the end.
+    /// Fills `output` from pieces that `make` appends to a vector; at the end it appends nothing.
     fn fill(&mut self, output: &mut [u8], mut make: impl FnMut(&mut Vec<u8>)) -> usize {
         let mut filled = 0;
         while filled < output.len() {

@@ -1,11 +1,11 @@
-//! Bytes that do not compress.
+//! Generates bytes that do not compress.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::{Begun, Source};
 
-/// Random bytes, without end: xoshiro256++ (Blackman and Vigna, 2019), not for secrets.
+/// Generates random bytes, without end: xoshiro256++ (Blackman and Vigna, 2019), not for secrets.
 #[derive(Clone, Debug)]
 pub struct Random {
     generator: Xoshiro256PlusPlus,
@@ -13,7 +13,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The stream of `seed`.
+    /// Starts the stream of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { generator: Xoshiro256PlusPlus::seed_from_u64(seed), begun: Begun::default() }

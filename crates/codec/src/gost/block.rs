@@ -1,16 +1,16 @@
-//! What the modes ask of a block cipher, and how counters turn.
+//! Defines what the modes need from a block cipher, and how counters count.
 
 use super::Key;
 use crate::Tier;
 
-/// A block cipher under one key, with kernels that take many blocks at once.
+/// A block cipher under one key, with kernels that process many blocks at once.
 ///
-/// Everything is in place. Slices hold whole blocks, or the call panics.
+/// All methods work in place. Slices must hold whole blocks, or the call panics.
 pub trait BlockCipher: Clone + Send + Sync {
-    /// Bytes of a block: 16 or 8.
+    /// Length of a block in bytes: 16 or 8.
     const BLOCK_BYTES: usize;
 
-    /// The cipher under `key`, with the kernels of `tier`, or of the greatest lesser tier that the CPU has.
+    /// Sets up the cipher under `key`, with the kernels of `tier`, or of the greatest lesser tier that the CPU has.
     fn new(key: &Key, tier: Tier) -> Self;
 
     /// Encrypts each block.
@@ -19,15 +19,15 @@ pub trait BlockCipher: Clone + Send + Sync {
     /// Decrypts each block.
     fn decrypt_blocks(&self, blocks: &mut [u8]);
 
-    /// Encrypts in a chain: each block is added to the ciphertext before it, the first one to `previous`, which is
-    /// one block.
+    /// Encrypts in a chain: XORs each block with the ciphertext before it (the first one with `previous`, which is one
+    /// block) and encrypts it.
     fn chain_blocks(&self, previous: &[u8], blocks: &mut [u8]);
 
-    /// Overwrites `gamma` with the encrypted counters, one a block, and moves `counter` on.
+    /// Overwrites `gamma` with the encrypted counters, one a block, and advances `counter`.
     fn gamma(&self, counter: &mut Counter, gamma: &mut [u8]);
 }
 
-/// Which part of a counter block counts; the rest stays.
+/// Which part of a counter block counts; the rest stays the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The whole block: the counter mode of GOST R 34.13-2015, 5.2.
@@ -38,7 +38,7 @@ pub enum Turn {
     Left,
 }
 
-/// A block that counts, modulo 2 to the bits of the part that counts.
+/// A block whose counting part counts modulo 2 to the number of its bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     /// The block as a big-endian number.
@@ -48,7 +48,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// A counter that starts at `block`.
+    /// Makes a counter that starts at `block`.
     ///
     /// # Panics
     /// When the block has neither 8 nor 16 bytes.
@@ -59,7 +59,7 @@ impl Counter {
         Self { value, block_bytes: block.len(), turn }
     }
 
-    /// The block as a big-endian number.
+    /// Returns the block as a big-endian number.
     pub(super) fn value(&self) -> u128 {
         self.value
     }
@@ -68,7 +68,7 @@ impl Counter {
         self.turn
     }
 
-    /// Moves on by `blocks`.
+    /// Advances by `blocks`.
     pub fn advance(&mut self, blocks: u64) {
         let half_bits = self.block_bytes * 4;
         let half = (1_u128 << half_bits) - 1;
@@ -83,7 +83,7 @@ impl Counter {
         };
     }
 
-    /// Writes the counters, one a block, and moves on.
+    /// Writes the counters, one a block, and advances.
     pub(super) fn fill(&mut self, blocks: &mut [u8]) {
         if self.block_bytes == 16 {
             let blocks = blocks.as_chunks_mut().0;
@@ -118,13 +118,13 @@ impl Counter {
     }
 }
 
-/// The lower 64 bits of a number.
+/// Returns the lower 64 bits of a number.
 #[expect(clippy::cast_possible_truncation, reason = "what is above is not wanted")]
 pub(super) const fn low_half(number: u128) -> u64 {
     number as u64
 }
 
-/// Adds `gamma` to `data`, of the same length.
+/// XORs `gamma`, of the same length, into `data`.
 pub(super) fn add(data: &mut [u8], gamma: &[u8]) {
     debug_assert_eq!(data.len(), gamma.len());
     for (byte, gamma) in data.iter_mut().zip(gamma) {

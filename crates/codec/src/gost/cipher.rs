@@ -1,4 +1,4 @@
-//! Which of the two ciphers.
+//! Names the two ciphers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,12 +9,24 @@ pub enum Cipher {
     /// Blocks of 128 bits.
     #[default]
     Kuznyechik,
-    /// Blocks of 64 bits: for little data under one key, see docs/gost.md.
+    /// Blocks of 64 bits, for little data under one key: see docs/gost.md.
     Magma,
 }
 
 impl Cipher {
-    /// Bytes of a block.
+    /// Both ciphers.
+    pub const ALL: [Self; 2] = [Self::Kuznyechik, Self::Magma];
+
+    /// Returns the name that [`FromStr`] reads.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kuznyechik => "kuznyechik",
+            Self::Magma => "magma",
+        }
+    }
+
+    /// Returns the length of a block in bytes.
     #[must_use]
     pub fn block_bytes(self) -> usize {
         match self {
@@ -26,14 +38,11 @@ impl Cipher {
 
 impl fmt::Display for Cipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Kuznyechik => "kuznyechik",
-            Self::Magma => "magma",
-        })
+        f.write_str(self.name())
     }
 }
 
-/// Not the name of a cipher.
+/// The text is not the name of a cipher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownCipher(String);
 
@@ -49,10 +58,7 @@ impl FromStr for Cipher {
     type Err = UnknownCipher;
 
     fn from_str(name: &str) -> Result<Self, UnknownCipher> {
-        match name {
-            "kuznyechik" => Ok(Self::Kuznyechik),
-            "magma" => Ok(Self::Magma),
-            _ => Err(UnknownCipher(name.to_owned())),
-        }
+        let known = Self::ALL.into_iter().find(|cipher| cipher.name() == name);
+        known.ok_or_else(|| UnknownCipher(name.to_owned()))
     }
 }

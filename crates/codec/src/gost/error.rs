@@ -1,23 +1,23 @@
-//! What can be wrong with what the caller or the stream gives.
+//! Errors in what the caller or the stream gives.
 
 use std::fmt;
 
-/// A parameter that the mode does not take, or input that it cannot be the output of.
+/// The mode does not take this parameter, or its output cannot be this input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModeError {
-    /// The initialization vector has another length than the mode takes.
+    /// The initialization vector does not have the length that the mode takes.
     IvLength {
-        /// Bytes that were given.
+        /// Its length in bytes.
         bytes: usize,
-        /// What the mode takes.
+        /// The length that the mode takes.
         wanted: &'static str,
     },
     /// MGM: the first bit of the nonce is not zero (RFC 9058, section 4.1).
     NonceBit,
     /// CTR-ACPKM: a section must be whole blocks, at least one.
     SectionLength {
-        /// Bytes that were given.
+        /// The given length in bytes.
         bytes: usize,
     },
     /// The input is not whole blocks, and there is no padding.
@@ -29,7 +29,8 @@ pub enum ModeError {
     Padding,
     /// MGM: nothing to encrypt and nothing to authenticate (RFC 9058, section 6 forbids it), or too much of both.
     MessageLength,
-    /// The tag is not that of the message: it was changed, or the key, the nonce or the associated data are others.
+    /// The tag does not match the message: the message was changed, or the key, the nonce or the associated data
+    /// differ.
     Authentication,
 }
 

@@ -1,11 +1,11 @@
-//! Key derivation: KDF_GOSTR3411_2012_256 of R 50.1.113-2016, 4.5 (RFC 7836, section 4.5).
+//! Derives keys: KDF_GOSTR3411_2012_256 of R 50.1.113-2016, 4.5 (RFC 7836, section 4.5).
 
 use hmac::{Hmac, KeyInit, Mac};
 use streebog::Streebog256;
 
 use super::Key;
 
-/// The key that `label` and `seed` make of `key`: HMAC over Streebog-256 of 01, the label, 00, the seed, 01 00.
+/// Derives a key from `key`, `label` and `seed`: HMAC over Streebog-256 of 01, the label, 00, the seed, 01 00.
 ///
 /// A protocol should fix the lengths of both.
 #[must_use]

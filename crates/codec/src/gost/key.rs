@@ -1,30 +1,30 @@
-//! Keys: 256 bits that are erased when they are dropped.
+//! Keys: 256 bits that are erased on drop.
 
 use std::fmt;
 
 use zeroize::Zeroize;
 
-/// A key of either cipher. Erased when dropped; never shown.
+/// A key of either cipher. It is erased on drop and never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key([u8; Self::BYTES]);
 
 impl Key {
-    /// Bytes of a key.
+    /// Length of a key in bytes.
     pub const BYTES: usize = 32;
 
-    /// The key of these bytes, in the order of the standards' examples. The caller's copy stays the caller's to erase.
+    /// Makes a key of these bytes, in the order of the standards' examples. The caller must erase its own copy.
     #[must_use]
     pub fn new(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes of the key.
+    /// Returns the bytes of the key.
     #[must_use]
     pub fn bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
 
-    /// The bytes of the key, to be overwritten.
+    /// Returns the bytes of the key for overwriting.
     pub fn bytes_mut(&mut self) -> &mut [u8; Self::BYTES] {
         &mut self.0
     }

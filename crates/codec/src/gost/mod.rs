@@ -3,10 +3,10 @@
 //! - [`Kuznyechik`] and [`Magma`]: block ciphers, each with a kernel for every [`Tier`](crate::Tier).
 //! - [`modes`]: GOST R 34.13-2015 (ECB, CBC, CTR, CFB, OFB, OMAC), CTR-ACPKM (RFC 8645) and MGM (RFC 9058).
 //! - [`kdf`]: key derivation, R 50.1.113-2016.
-//! - [`stream`]: sealed streams of any length, chunk by chunk; the format is in docs/gost.md.
+//! - [`stream`]: sealed streams of any length, chunk by chunk; docs/gost.md describes the format.
 //!
-//! Keys are erased when they are dropped. The kernels of AVX2 and AVX-512 take constant time, but for chains with
-//! AVX2 (see docs/gost.md); the portable ones leak through the cache.
+//! Keys are erased on drop. The kernels of AVX2 and AVX-512 take constant time, except for chains with AVX2 (see
+//! docs/gost.md); the portable ones leak through the cache.
 
 mod block;
 mod cipher;
@@ -25,7 +25,7 @@ pub use key::Key;
 pub use kuznyechik::Kuznyechik;
 pub use magma::Magma;
 
-/// The ciphers as the standard writes them: slow oracles for tests.
+/// The ciphers as the standard writes them: slow versions that tests compare with.
 pub mod naive {
     pub use super::kuznyechik::naive as kuznyechik;
     pub use super::magma::naive as magma;

@@ -1,9 +1,9 @@
-//! Names of alphabets, and what to do about errors.
+//! Names alphabets, and ways to handle errors.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// An alphabet to decode into.
+/// An alphabet for Morse code: decoding gives its characters, and encoding accepts only these when asked to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Alphabet {
     /// International Morse code with its Latin extensions.
@@ -11,37 +11,41 @@ pub enum Alphabet {
     Latin,
     /// Greek.
     Greek,
-    /// Russian, with Russian punctuation.
+    /// Russian letters, with the figures and marks of International Morse code.
     Russian,
+    /// Russian letters, with the marks of the Russian telegraph code: a comma is `.-.-.-`, a full stop `......`.
+    RussianTelegraph,
     /// Hebrew.
     Hebrew,
     /// Arabic.
     Arabic,
-    /// Wabun code; gives Katakana.
+    /// Wabun code; decodes to Katakana.
     Japanese,
-    /// SKATS; gives jamo.
+    /// SKATS; decodes to jamo.
     Korean,
 }
 
 impl Alphabet {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
+    /// All alphabets.
+    pub const ALL: [Self; 8] = [
         Self::Latin,
         Self::Greek,
         Self::Russian,
+        Self::RussianTelegraph,
         Self::Hebrew,
         Self::Arabic,
         Self::Japanese,
         Self::Korean,
     ];
 
-    /// The name that [`FromStr`] reads.
+    /// Returns the name that [`FromStr`] reads.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Latin => "latin",
             Self::Greek => "greek",
             Self::Russian => "russian",
+            Self::RussianTelegraph => "russian-telegraph",
             Self::Hebrew => "hebrew",
             Self::Arabic => "arabic",
             Self::Japanese => "japanese",
@@ -50,20 +54,20 @@ impl Alphabet {
     }
 }
 
-/// What a stage does about input that has no counterpart in its output.
+/// How a stage handles input that has no counterpart in its output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnError {
-    /// Stop there, with everything before it written.
+    /// Stop there, after writing everything before it.
     #[default]
     Fail,
-    /// Write a stand-in: the sign `..--..` (which ITU-R M.1677-1, 1.1.3 gives for "not understood") when encoding, U+FFFD
-    /// when decoding.
+    /// Write a stand-in: when encoding, the sign `..--..` (which ITU-R M.1677-1, 1.1.3 gives for "not understood");
+    /// when decoding, U+FFFD.
     Replace,
     /// Leave it out.
     Skip,
 }
 
-/// Not the name of an [`Alphabet`] or of an [`OnError`].
+/// The text is not the name of an [`Alphabet`] or of an [`OnError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     name: String,
@@ -90,7 +94,7 @@ impl FromStr for Alphabet {
     fn from_str(name: &str) -> Result<Self, UnknownName> {
         Self::ALL.into_iter().find(|alphabet| alphabet.name() == name).ok_or_else(|| UnknownName {
             name: name.to_owned(),
-            known: "latin, greek, russian, hebrew, arabic, japanese, korean",
+            known: "latin, greek, russian, russian-telegraph, hebrew, arabic, japanese, korean",
         })
     }
 }

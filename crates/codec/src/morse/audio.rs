@@ -1,10 +1,10 @@
-//! Morse code as sound.
+//! Plays Morse code as sound.
 //!
-//! Timing: ITU-R M.1677-1, part I, 2: a dash is three dots long, the space between elements one, between letters three,
-//! between words seven. Speed: words a minute of PARIS, which is 50 dots long with the gap after it.
+//! Timing follows ITU-R M.1677-1, part I, 2: a dash is three dots long, the space between elements one, between letters
+//! three, between words seven. The speed counts words a minute of PARIS, which is 50 dots long with the gap after it.
 //! Every tone rises and falls along half a cosine, so that it does not click.
 
-/// Samples of all that is sent, one after the other.
+/// Yields the samples of a whole message in order.
 ///
 /// ```
 /// use fullbore_codec::morse::audio::{Audio, Settings};
@@ -16,26 +16,26 @@
 pub struct Audio<I> {
     code: I,
     settings: Settings,
-    /// What is being sent, and how far.
+    /// The tone or silence being sent, and how much of it is sent.
     now: Piece,
     at: u32,
-    /// Dots of silence that have been sent since the last tone; 7 before the first.
+    /// Dots of silence sent since the last tone; 7 before the first tone.
     silence_dots: u32,
-    /// Where the next dot begins, in samples and parts of one.
+    /// Where the next dot begins, in samples and fractions of one.
     due: f64,
     sent: u64,
 }
 
-/// How code sounds.
+/// Settings of the sound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Speed, in words (PARIS) a minute. More than 0.
     pub words_per_minute: f64,
-    /// Pitch, in hertz. Less than half of the sample rate.
+    /// Pitch in hertz, less than half of the sample rate.
     pub tone_hz: f64,
-    /// Samples a second.
+    /// Samples per second.
     pub sample_rate_hz: u32,
-    /// How loud, 0 to 1.
+    /// Loudness, 0 to 1.
     pub amplitude: f64,
     /// How long a tone takes to rise and to fall, in seconds; at most half of a dot.
     pub edge_s: f64,
@@ -53,10 +53,10 @@ impl Default for Settings {
     }
 }
 
-/// Dots in PARIS and the gap after it.
+/// Number of dots in PARIS and the gap after it.
 const DOTS_PER_WORD: f64 = 50.0;
 
-/// Samples of the same kind.
+/// A tone or a silence, in samples.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     is_tone: bool,
@@ -64,7 +64,7 @@ struct Piece {
 }
 
 impl Settings {
-    /// Length of a dot, in samples.
+    /// Returns the length of a dot in samples.
     fn dot(&self) -> f64 {
         60.0 / (self.words_per_minute * DOTS_PER_WORD) * f64::from(self.sample_rate_hz)
     }
@@ -77,7 +77,7 @@ impl Settings {
         let envelope = 0.5 - 0.5 * (std::f64::consts::PI * rise).cos();
         let phase = std::f64::consts::TAU * self.tone_hz * f64::from(at) / rate;
         let value = phase.sin() * envelope * self.amplitude.clamp(0.0, 1.0) * f64::from(i16::MAX);
-        // Within the range of i16 by the clamp above.
+        // The clamp above keeps it within the range of i16.
         #[allow(clippy::cast_possible_truncation)]
         let sample = value.round() as i16;
         sample
@@ -85,24 +85,24 @@ impl Settings {
 }
 
 impl<I: Iterator<Item = u8>> Audio<I> {
-    /// The sound of `code`, as [`Encoder`](super::Encoder) writes it: dots, dashes, spaces, `/`; everything else is the gap
-    /// between words.
+    /// Plays `code` as [`Encoder`](super::Encoder) writes it: dots, dashes, spaces, `/`. Every other character is the
+    /// gap between words.
     pub fn new(code: I, settings: Settings) -> Self {
         let now = Piece { is_tone: false, samples: 0 };
         Self { code, settings, now, at: 0, silence_dots: 7, due: 0.0, sent: 0 }
     }
 
-    /// A piece of so many dots. Its length is what keeps the whole in time, to within a sample.
+    /// Makes a tone or silence of this many dots. Its length keeps the whole message in time, to within a sample.
     fn piece(&mut self, is_tone: bool, dots: u32) -> Piece {
         self.due += self.settings.dot() * f64::from(dots);
-        // A piece is at most some billion samples.
+        // A piece has at most some billion samples.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let samples = (self.due.round() as u64).saturating_sub(self.sent) as u32;
         self.sent += u64::from(samples);
         Piece { is_tone, samples }
     }
 
-    /// As much silence as is missing to `dots` since the last tone.
+    /// Makes the silence that is missing to `dots` since the last tone.
     fn silence(&mut self, dots: u32) -> Piece {
         let missing = dots.saturating_sub(self.silence_dots);
         self.silence_dots = self.silence_dots.max(dots);
@@ -121,7 +121,7 @@ impl<I: Iterator<Item = u8>> Iterator for Audio<I> {
     fn next(&mut self) -> Option<i16> {
         while self.at == self.now.samples {
             self.at = 0;
-            // The space after an element goes with the element.
+            // The space after an element belongs to the element.
             self.now = if self.now.is_tone {
                 self.silence(1)
             } else {
@@ -147,7 +147,7 @@ mod tests {
         Settings { words_per_minute, ..Settings::default() }
     }
 
-    /// Lengths of tone and silence, in samples, beginning with tone.
+    /// Returns the lengths of tones and silences in samples, beginning with a tone.
     fn runs(samples: &[i16], gap: usize) -> Vec<usize> {
         let mut runs = vec![0];
         let mut is_tone = true;
@@ -185,10 +185,10 @@ mod tests {
     fn no_tone_begins_or_ends_with_a_jump() {
         let samples: Vec<i16> = Audio::new(".-.".bytes(), settings(20.0)).collect();
         let steepest = samples.windows(2).map(|pair| pair[0].abs_diff(pair[1])).max().unwrap();
-        // The steepest step of a sine of half amplitude at 600 Hz.
+        // This is the steepest step of a sine of half amplitude at 600 Hz.
         let sine = std::f64::consts::TAU * 600.0 / 48_000.0 * 16_384.0;
         assert!(f64::from(steepest) < sine * 1.05, "{steepest}");
-        // A dot, a dash and a dot, a dot apart.
+        // The pieces are a dot, a dash and a dot, a dot apart.
         for edge in [0, 1, 2, 5, 6, 7].map(|dots| dots * 2880) {
             let around = &samples[edge.max(2) - 2..samples.len().min(edge + 2)];
             assert!(around.iter().all(|sample| sample.abs() < 50), "{edge}: {around:?}");

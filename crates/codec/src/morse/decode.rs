@@ -1,47 +1,47 @@
-//! Signs → text.
+//! Decodes signs to text.
 
 use super::error::{DecodeCause, DecodeError, Elements};
+use super::kana::{self, KANA_BYTES};
 use super::letters::{Letters, UNKNOWN};
 use super::written::{Progress, Written};
-use super::{Alphabet, OnError};
+use super::{Alphabet, OnError, decode_portable};
+#[cfg(target_arch = "x86_64")]
+use super::{decode_avx2, decode_avx512};
 use crate::place::Place;
+use crate::tier::Granted;
 use crate::utf8::Malformed;
 use crate::utf8::first::{First, Unfinished, first};
 use crate::{Codec, Divisible, Fault, Tier};
 
-/// The longest output of a byte: U+FFFD for something that is not Morse.
+/// Longest output of one input byte: U+FFFD for something that is not Morse code.
 const MOST_BYTES_PER_BYTE: usize = 3;
-/// For what was kept from the last block (a letter and three bytes), and for what kernels write beyond what they keep.
+/// Room for what was kept from the last block (a letter and three bytes), and for what kernels write beyond what they
+/// keep.
 const SLACK_BYTES: usize = 192;
-/// Bytes that the slow path takes before the kernel is tried again: a window, and a letter that began before it.
+/// How many bytes the slow path takes before it retries the kernel: a window, and a letter that began before it.
 const STRETCH_BYTES: usize = 72;
 
-/// How far ahead input is asked for: what the CPU's own prefetching brings of signs in main memory is a quarter of what this
-/// takes (decode-english, 81 MB, on an Intel Xeon: 1.5 → 6.0 GB/s).
-#[cfg(target_arch = "x86_64")]
-pub(super) const PREFETCH: usize = 4096;
-
-/// Decodes as far as it likes, up to whole signs with the gap after them; leaves to the caller what it cannot do. The
-/// output is at least [`MOST_BYTES_PER_BYTE`] times as long as the input, and 128 bytes more.
-type Kernel = fn(&[u8], &mut [u8], &Letters) -> Progress;
-
-/// Morse code → text. Input: UTF-8, in which `.` `·` `•` are dots, `-` `_` `−` `–` are dashes. Output: UTF-8.
+/// Decodes Morse code to text. Input: UTF-8, in which `.` `·` `•` are dots, `-` `_` `−` `–` are dashes. Output: UTF-8.
 ///
 /// A space ends a letter, `/` a word; tabs and line ends are kept. Anything else is an error, and ends a letter, too.
 pub struct Decoder {
-    tier: Tier,
-    kernel: Kernel,
+    tier: Granted,
+    alphabet: Alphabet,
     letters: &'static Letters,
     on_error: OnError,
-    /// The sign that has begun, and its length in bytes.
+    /// Whether the last parenthesis of the line was an opening one, for alphabets in which one sign stands for both.
+    is_open: bool,
+    /// The last kana, which the next sign may change.
+    kept: Option<[u8; KANA_BYTES]>,
+    /// The sign in progress, and its length in bytes.
     sign: Elements,
     sign_bytes: u64,
     unfinished: Unfinished,
-    /// Where the block begins; kept only where an error would ask for it.
+    /// Where the block begins; maintained only where an error would report it.
     place: Place,
 }
 
-/// What is wrong, and how far back it began.
+/// An error, and how far back it began.
 struct Wrong {
     cause: DecodeCause,
     bytes_back: u64,
@@ -49,27 +49,37 @@ struct Wrong {
 }
 
 impl Decoder {
-    /// A decoder with the kernels of `tier`, or of the best tier of the CPU if that is less.
+    /// Makes a decoder with the kernels of `tier`, or of the CPU's best tier if that is less.
     #[must_use]
     pub fn new(tier: Tier, alphabet: Alphabet, on_error: OnError) -> Self {
-        let tier = tier.granted();
+        Self::with(tier.granted(), alphabet, on_error)
+    }
+
+    fn with(tier: Granted, alphabet: Alphabet, on_error: OnError) -> Self {
         Self {
             tier,
-            kernel: match tier {
-                Tier::Portable => super::decode_portable::decode,
-                #[cfg(target_arch = "x86_64")]
-                Tier::Avx2 => super::decode_avx2::kernel(),
-                #[cfg(target_arch = "x86_64")]
-                Tier::Avx512 => super::decode_avx512::kernel(),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => super::decode_portable::decode,
-            },
+            alphabet,
             letters: Letters::of(alphabet),
             on_error,
+            is_open: false,
+            kept: None,
             sign: Elements::default(),
             sign_bytes: 0,
             unfinished: Unfinished::default(),
             place: Place::default(),
+        }
+    }
+
+    /// Decodes up to whole signs with the gap after them, as far as the kernel can; the caller does the rest. The
+    /// output is at least [`MOST_BYTES_PER_BYTE`] times as long as the input, and 128 bytes more.
+    fn kernel(&self, input: &[u8], output: &mut [u8]) -> Progress {
+        let letters = self.letters;
+        match self.tier {
+            Granted::Portable => decode_portable::decode(input, output, letters),
+            #[cfg(target_arch = "x86_64")]
+            Granted::Avx2(proof) => decode_avx2::decode(proof, input, output, letters),
+            #[cfg(target_arch = "x86_64")]
+            Granted::Avx512(proof) => decode_avx512::decode(proof, input, output, letters),
         }
     }
 
@@ -78,11 +88,16 @@ impl Decoder {
         self.sign_bytes += bytes as u64;
     }
 
-    /// The sign is over: its letter.
+    /// Ends the sign and writes its letter.
     fn letter(&mut self, written: &mut Written<'_>) -> Result<(), Wrong> {
         let sign = std::mem::take(&mut self.sign);
         let bytes_back = std::mem::take(&mut self.sign_bytes);
         let letter = self.letters.by_first[usize::from(sign.index())];
+        if self.letters.either_parenthesis == Some(sign.index()) {
+            self.is_open = !self.is_open;
+            written.append(if self.is_open { b"(" } else { b")" });
+            return Ok(());
+        }
         if letter & UNKNOWN != 0 {
             let cause = DecodeCause::UnknownSign(sign);
             return self.error(Wrong { cause, bytes_back, characters_back: sign.count }, written);
@@ -101,7 +116,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// What `found` at the beginning of `bytes` gives; returns its length.
+    /// Handles `found`, which `bytes` begin with, and returns its length.
     fn piece(
         &mut self,
         found: First,
@@ -131,33 +146,86 @@ impl Decoder {
             }
             (None, b' ') => {}
             (None, b'/') => written.append(b" "),
-            (None, control) => written.append(&[control]),
+            (None, control) => {
+                self.is_open &= control != b'\n';
+                written.append(&[control]);
+            }
         }
         Ok(length)
     }
 
-    /// The character that began in an earlier block; returns how much of `input` was in it.
-    fn begin(
-        &mut self,
-        input: &[u8],
-        written: &mut Written<'_>,
-    ) -> Result<usize, Fault<DecodeError>> {
+    /// Completes a character that began in an earlier block, and returns how many bytes of `input` belong to it.
+    fn begin(&mut self, input: &[u8], written: &mut Written<'_>) -> Result<usize, DecodeError> {
         if self.unfinished.is_empty() {
             return Ok(0);
         }
         let (found, bytes, taken) = self.unfinished.join(input);
         match self.piece(found, &bytes, written) {
             Ok(length) => self.place = self.place.after(&bytes[..length]),
-            Err(wrong) => return Err(self.fault(wrong, &[], written)),
+            Err(wrong) => return Err(self.wrong(wrong, &[])),
         }
         Ok(taken)
     }
 
-    fn fault(&self, wrong: Wrong, before: &[u8], written: &Written<'_>) -> Fault<DecodeError> {
+    /// Decodes a block letter by letter, as the table has them.
+    fn letters(&mut self, input: &[u8], written: &mut Written<'_>) -> Result<(), DecodeError> {
+        let begun = self.begin(input, written)?;
+        let input = &input[begun..];
+        let mut read = 0;
+        'blocks: while read < input.len() {
+            if self.sign.count == 0 {
+                let rest = &mut written.output[written.length..];
+                let progress = self.kernel(&input[read..], rest);
+                if self.is_open {
+                    let done = &input[read..read + progress.read];
+                    self.is_open = memchr::memchr(b'\n', done).is_none();
+                }
+                read += progress.read;
+                written.length += progress.written;
+            }
+            let stretch = read + STRETCH_BYTES;
+            while read < input.len() && (read < stretch || self.sign.count > 0) {
+                let found = first(&input[read..]);
+                if found == First::Unfinished {
+                    self.unfinished = Unfinished::keep(&input[read..]);
+                    break 'blocks;
+                }
+                match self.piece(found, &input[read..], written) {
+                    Ok(length) => read += length,
+                    Err(wrong) => return Err(self.wrong(wrong, &input[..read])),
+                }
+            }
+        }
+        if self.on_error == OnError::Fail {
+            self.place = self.place.after_block(&input[..read], self.tier);
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, wrong: Wrong, before: &[u8]) -> DecodeError {
         let mut place = self.place.after(before);
         place.offset -= wrong.bytes_back;
         place.column -= wrong.characters_back;
-        Fault { written: written.length, error: DecodeError { place, cause: wrong.cause } }
+        DecodeError { place, cause: wrong.cause }
+    }
+
+    fn write_kept(&mut self, written: &mut Written<'_>) {
+        if let Some(kept) = self.kept.take() {
+            written.append(&kept);
+        }
+    }
+
+    /// Joins letters that together make one. If `more` may come, it keeps the last letter where the next may belong to
+    /// it.
+    fn join(&mut self, written: &mut Written<'_>, more: bool) {
+        if self.alphabet != Alphabet::Japanese {
+            return;
+        }
+        written.length = kana::join(&mut written.output[..written.length]);
+        if more {
+            self.kept = kana::open_end(&written.output[..written.length]);
+            written.length -= self.kept.map_or(0, |kept| kept.len());
+        }
     }
 }
 
@@ -171,64 +239,34 @@ impl Codec for Decoder {
     fn push(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, Fault<DecodeError>> {
         assert!(output.len() >= self.output_bound(input.len()), "the output is too short");
         let mut written = Written { output, length: 0 };
-        let begun = self.begin(input, &mut written)?;
-        let input = &input[begun..];
-        let mut read = 0;
-        'blocks: while read < input.len() {
-            if self.sign.count == 0 {
-                let rest = &mut written.output[written.length..];
-                let progress = (self.kernel)(&input[read..], rest, self.letters);
-                read += progress.read;
-                written.length += progress.written;
-            }
-            let stretch = read + STRETCH_BYTES;
-            while read < input.len() && (read < stretch || self.sign.count > 0) {
-                let found = first(&input[read..]);
-                if found == First::Unfinished {
-                    self.unfinished = Unfinished::keep(&input[read..]);
-                    break 'blocks;
-                }
-                match self.piece(found, &input[read..], &mut written) {
-                    Ok(length) => read += length,
-                    Err(wrong) => return Err(self.fault(wrong, &input[..read], &written)),
-                }
-            }
-        }
-        if self.on_error == OnError::Fail {
-            self.place = self.place.after_block(&input[..read], self.tier);
-        }
-        Ok(written.length)
+        self.write_kept(&mut written);
+        let result = self.letters(input, &mut written);
+        self.join(&mut written, result.is_ok());
+        result.map(|()| written.length).map_err(|error| Fault { written: written.length, error })
     }
 
     fn finish(&mut self, output: &mut [u8]) -> Result<usize, Fault<DecodeError>> {
         let mut written = Written { output, length: 0 };
-        let kept = self.unfinished;
-        let result = if kept.is_empty() {
+        self.write_kept(&mut written);
+        let unfinished = self.unfinished;
+        let result = if unfinished.is_empty() {
             self.letter(&mut written)
         } else {
-            let found = First::Malformed(kept.bytes().len());
-            self.piece(found, kept.bytes(), &mut written).map(drop)
+            let found = First::Malformed(unfinished.bytes().len());
+            self.piece(found, unfinished.bytes(), &mut written).map(drop)
         };
+        self.join(&mut written, false);
         match result {
             Ok(()) => Ok(written.length),
-            Err(wrong) => Err(self.fault(wrong, &[], &written)),
+            Err(wrong) => Err(Fault { written: written.length, error: self.wrong(wrong, &[]) }),
         }
     }
 }
 
-/// Lines are independent of each other.
+/// Each line decodes independently.
 impl Divisible for Decoder {
     fn fresh(&self) -> Self {
-        Self {
-            tier: self.tier,
-            kernel: self.kernel,
-            on_error: self.on_error,
-            letters: self.letters,
-            sign: Elements::default(),
-            sign_bytes: 0,
-            unfinished: Unfinished::default(),
-            place: Place::default(),
-        }
+        Self::with(self.tier, self.alphabet, self.on_error)
     }
 
     fn divide(block: &[u8]) -> usize {

@@ -1,24 +1,23 @@
-//! Decoding with AVX2: the masks of 64 bytes by two look-ups of half bytes; the loop over the signs is the portable one.
+//! Decodes with AVX2: two look-ups of half bytes give the masks of 64 bytes; the loop over the signs is the portable
+//! one.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::decode::PREFETCH;
 use super::decode_portable::{Masks, run};
-use super::letters::Letters;
+use super::letters::{Letters, PREFETCH};
 use super::written::Progress;
 use crate::kernel::{load32, prefetch};
+use crate::tier::Avx2;
 
-/// The kernel, for a CPU that has been found to have the tier.
-pub(super) fn kernel() -> fn(&[u8], &mut [u8], &Letters) -> Progress {
-    |input, output, letters| {
-        // SAFETY: only `Decoder::new` takes this function, for `Tier::Avx2`, which is given only to CPUs that have it.
-        unsafe { decode(input, output, letters) }
-    }
+/// Decodes like `decode_portable`.
+pub(super) fn decode(_: Avx2, input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
+    // SAFETY: the first argument exists only where the CPU has the tier.
+    unsafe { kernel(input, output, letters) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn decode(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
+fn kernel(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
     run(input, output, letters, |window| {
         prefetch(window, PREFETCH);
         let [dashes, gaps, unknown] = classes(window, 0);
@@ -38,12 +37,12 @@ const SLASH: i8 = 0b01000;
 const CONTROL: i8 = 0b10_0000;
 const DOT: i8 = 0b00001;
 
-/// Masks of the dashes, the gaps and everything unknown among the 32 bytes from `at`.
+/// Returns the masks of the dashes, the gaps and everything unknown among the 32 bytes from `at`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn classes(window: &[u8; 64], at: usize) -> [u64; 3] {
     let bytes = load32(window, at);
-    // By the low half of a byte: 0, 9, A, D, E, F.
+    // Indexed by the low half of a byte: 0, 9, A, D, E, F.
     let low = _mm256_broadcastsi128_si256(_mm_setr_epi8(
         SPACE,
         0,
@@ -62,7 +61,7 @@ fn classes(window: &[u8; 64], at: usize) -> [u64; 3] {
         DOT,
         SLASH | UNDERSCORE,
     ));
-    // By the high half: 0 (tab and line ends), 2 and 5 (underscore).
+    // Indexed by the high half: 0 (tab and line ends), 2 and 5 (underscore).
     let marks = DOT | DASH | SPACE | SLASH;
     let high = _mm256_broadcastsi128_si256(_mm_setr_epi8(
         CONTROL, 0, marks, 0, 0, UNDERSCORE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -1,38 +1,36 @@
-//! Decoding with AVX-512: 64 bytes become letters without a loop over the signs.
+//! Decodes with AVX-512: turns 64 bytes into letters without a loop over the signs.
 //!
-//! A letter is made in the lane of the last element of its sign. There, the eight bits of the mask of dashes that end in
-//! this lane (one `vpmultishiftqb` for all lanes) are the elements, and the nearest bit of the mask of gaps says where the
-//! sign begins; both cut off, they are an index of eight bits. Its UTF-8 comes from look-ups, and one `vpcompressb` brings the
-//! letters together: more of them when letters are longer than a byte.
+//! A letter is made in the lane of the last element of its sign. There, the eight bits of the mask of dashes that end
+//! in this lane (one `vpmultishiftqb` for all lanes) are the elements, and the nearest bit of the mask of gaps tells
+//! where the sign begins. Both, cut off, form an index of eight bits. Look-ups give its UTF-8, and one `vpcompressb`
+//! brings the letters together; letters longer than a byte take more of them.
 //!
 //! Floor: about 35 instructions for 64 bytes that are ASCII letters, 0.15 cycles a byte; 60 more for longer letters.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::decode::PREFETCH;
-use super::letters::Letters;
+use super::letters::{Letters, PREFETCH};
 use super::written::Progress;
 use crate::kernel::{load64, prefetch, store64};
+use crate::tier::Avx512;
 
-/// A window, and the byte after it that says whether its last sign is over.
+/// Bytes to read for a window: 64, and the byte after them that tells whether the last sign has ended.
 const WINDOW: usize = 64 + 1;
 
-/// The kernel, for a CPU that has been found to have the tier.
-pub(super) fn kernel() -> fn(&[u8], &mut [u8], &Letters) -> Progress {
-    |input, output, letters| {
-        // SAFETY: only `Decoder::new` takes this function, for `Tier::Avx512`, which is given only to CPUs that have it.
-        unsafe { decode(input, output, letters) }
-    }
+/// Decodes like `decode_portable`.
+pub(super) fn decode(_: Avx512, input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
+    // SAFETY: the first argument exists only where the CPU has the tier.
+    unsafe { kernel(input, output, letters) }
 }
 
 const DASH: u8 = 1;
 const GAP: u8 = 2;
-/// A gap that is something in the output.
+/// Class of a gap that appears in the output.
 const WRITTEN: u8 = 4;
 const UNKNOWN: u8 = 8;
 
-/// What an ASCII character is.
+/// Classes of ASCII characters.
 const CLASSES: [u8; 128] = {
     let mut classes = [UNKNOWN; 128];
     classes[b'.' as usize] = 0;
@@ -58,19 +56,19 @@ const PAIRS: [u8; 64] = {
 };
 const STARTS: u64 = 0x0807_0605_0403_0201;
 
-/// The masks of a window, as far as the next one needs them.
+/// What the next window needs of the masks of this one.
 #[derive(Clone, Copy)]
 struct Before {
     dashes: u64,
     gaps: u64,
-    /// The sign in the last lane, if any, has been written.
+    /// Whether the sign in the last lane, if any, has been written.
     is_over: bool,
 }
 
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
 )]
-fn decode(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
+fn kernel(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
     let mut before = Before { dashes: 0, gaps: u64::MAX, is_over: true };
     let mut progress = Progress { read: 0, written: 0 };
     while let Some(window) = input[progress.read..].first_chunk::<WINDOW>() {
@@ -86,7 +84,8 @@ fn decode(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
     progress
 }
 
-/// Writes the letters that end in a window; `None`, and nothing written, when something in it is not known.
+/// Writes the letters that end in a window; returns `None` and writes nothing when the window contains anything
+/// unknown.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
@@ -108,7 +107,7 @@ fn window_letters(
 
     let near_gaps = last_eight(gaps, before.gaps);
     let near_dashes = last_eight(dashes, before.dashes);
-    // The sign: what is below the lowest gap. The index: with that bit on top.
+    // The bits below the lowest gap are the sign; with that bit on top they are the index.
     let minus_one = _mm512_add_epi8(near_gaps, byte(0xFF));
     let elements = _mm512_ternarylogic_epi64::<0x20>(near_dashes, near_gaps, minus_one);
     let lowest = _mm512_andnot_si512(minus_one, near_gaps);
@@ -135,13 +134,13 @@ fn window_letters(
     Some(long_letters(index, gap_bytes, lanes.count_ones() as usize, output, letters))
 }
 
-/// The eight bits of a mask that end in each lane, this lane's lowest.
+/// Returns the eight bits of a mask that end in each lane, this lane's lowest.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
 )]
 fn last_eight(mask: u64, before: u64) -> __m512i {
-    /// Multiplying by it mirrors the bits of a byte.
+    /// Factor that mirrors the bits of a byte.
     const MIRROR: i64 = 0x8040_2010_0804_0201u64.cast_signed();
     let low = (mask << 8 | before >> 56).cast_signed();
     let both = _mm_set_epi64x((mask >> 56).cast_signed(), low);
@@ -151,7 +150,7 @@ fn last_eight(mask: u64, before: u64) -> __m512i {
     _mm512_gf2p8affine_epi64_epi8::<0>(windows, _mm512_set1_epi64(MIRROR))
 }
 
-/// A look-up in 256 bytes.
+/// Looks up in a table of 256 bytes.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
@@ -162,7 +161,7 @@ fn look_up(table: &[u8; 256], index: __m512i) -> __m512i {
     _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(index), high)
 }
 
-/// Writes `count` letters of up to three bytes, or gaps; returns the length.
+/// Writes `count` letters of up to three bytes, or gaps, and returns the length.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
@@ -180,7 +179,7 @@ fn long_letters(
     let mut written = 0;
     let mut left = count;
     loop {
-        // 16 letters, four bytes each.
+        // Write 16 letters, four bytes each.
         let first_bytes = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(first));
         let second_bytes = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(second));
         let third_bytes = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(third));
@@ -201,7 +200,7 @@ fn long_letters(
     }
 }
 
-/// The value in every lane.
+/// Returns a vector with the value in every lane.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"

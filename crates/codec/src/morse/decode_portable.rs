@@ -1,5 +1,5 @@
-//! Decoding without intrinsics: 64 bytes become masks of dashes and gaps, and the loop over the gaps knows where signs
-//! begin and end without looking at a byte.
+//! Decodes without intrinsics: 64 bytes become masks of dashes and gaps, and the loop over the gaps finds the ends of
+//! signs without reading a byte.
 
 use super::letters::{Letters, UNKNOWN};
 use super::written::Progress;
@@ -7,22 +7,22 @@ use super::written::Progress;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = ONES << 7;
 
-/// What 64 bytes are, a bit a byte.
+/// The classes of 64 bytes, one bit for each.
 #[derive(Clone, Copy)]
 pub(super) struct Masks {
     pub(super) dashes: u64,
-    /// Whatever ends a sign.
+    /// Everything that ends a sign.
     pub(super) gaps: u64,
-    /// What only the slow path knows.
+    /// Everything that only the slow path handles.
     pub(super) unknown: u64,
 }
 
-/// Decodes up to the first window with something that is not a sign of the alphabet in ASCII.
+/// Decodes up to the first window that contains anything but signs of the alphabet in ASCII.
 pub(super) fn decode(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
     run(input, output, letters, masks)
 }
 
-/// The body of [`decode`], to be compiled for several tiers.
+/// The body of [`decode`], compiled for several tiers.
 #[inline(always)]
 pub(super) fn run(
     input: &[u8],
@@ -48,7 +48,7 @@ pub(super) fn run(
     progress
 }
 
-/// Writes the letters of a window, up to its last gap; `None` when there is a sign without a letter.
+/// Writes the letters of a window up to its last gap; returns `None` when a sign has no letter.
 #[inline(always)]
 fn window_letters(
     window: &[u8; 64],
@@ -81,13 +81,13 @@ fn window_letters(
     (all & UNKNOWN == 0).then_some(written)
 }
 
-/// The high bit of every byte of `word` that is `byte`.
+/// Sets the high bit of every byte of `word` that equals `byte`.
 fn equal(word: u64, byte: u8) -> u64 {
     let difference = word ^ (ONES * u64::from(byte));
     !(((difference & !HIGH) + !HIGH) | difference) & HIGH
 }
 
-/// The high bits of the bytes, next to each other.
+/// Gathers the high bits of the bytes next to each other.
 fn gather(high_bits: u64) -> u64 {
     (high_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

@@ -1,58 +1,77 @@
-//! Text → signs.
+//! Encodes text to signs.
 
-use super::OnError;
 use super::error::{EncodeCause, EncodeError};
-use super::pages::{Codes, LONG, NOT_UNDERSTOOD};
+use super::naive::{BYTE_ORDER_MARK, is_mark};
+use super::pages::{Codes, LONG, NOT_UNDERSTOOD, Rules};
 use super::written::{Progress, Written};
+use super::{Alphabet, OnError, encode_portable};
+#[cfg(target_arch = "x86_64")]
+use super::{encode_avx2, encode_avx512};
 use crate::place::Place;
+use crate::tier::Granted;
 use crate::utf8::Malformed;
 use crate::utf8::first::{First, Unfinished, first};
 use crate::{Codec, Divisible, Fault, Tier};
 
-/// The longest code of a byte: `%` is `----- -..-. ----- `.
+/// Longest code of one byte: `%` is `----- -..-. ----- `.
 const MOST_BYTES_PER_BYTE: usize = 18;
-/// For the bytes of a character kept from the last block, and for what kernels write beyond what they keep.
-const SLACK_BYTES: usize = MOST_BYTES_PER_BYTE * 4 + 128;
-/// Bytes that the slow path takes before the kernel is tried again.
+/// Room for the characters kept from the last block, and for what kernels write beyond what they keep.
+const SLACK_BYTES: usize = MOST_BYTES_PER_BYTE * 8 + 128;
+/// How many bytes the slow path takes before it retries the kernel.
 const STRETCH_BYTES: usize = 32;
 
-/// Encodes as far as it likes, up to whole characters; leaves to the caller what it cannot do. The second argument is
-/// at least [`MOST_BYTES_PER_BYTE`] times as long as the input, and 128 bytes more. The flag says whether a gap is owed
-/// before the next sign.
-type Kernel = fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress;
-
-/// Text → Morse code. Input: UTF-8. Output: ASCII; the `Codec` trait says the rest.
-#[derive(Debug)]
+/// Encodes text as Morse code. Input: UTF-8. Output: ASCII.
+///
+/// A mark that changes the character before it (`й` as `и` and U+0306) makes one character with it, as if the text were
+/// composed. So the encoder keeps the last character of a block for the next one when a mark may follow.
 pub struct Encoder {
-    tier: Tier,
-    kernel: Kernel,
-    on_error: OnError,
+    tier: Granted,
+    rules: Rules,
     is_gap_owed: bool,
+    /// The last character, which a mark may still change.
+    kept: Option<char>,
     unfinished: Unfinished,
-    /// Where the block begins; kept only where an error would ask for it.
+    /// Where the block begins; maintained only where an error would report it.
     place: Place,
 }
 
 impl Encoder {
-    /// An encoder with the kernels of `tier`, or of the best tier of the CPU if that is less.
+    /// Makes an encoder for text of any scripts, with the kernels of `tier`, or of the CPU's best tier if that is less.
+    /// Figures and marks are those of International Morse code.
     #[must_use]
     pub fn new(tier: Tier, on_error: OnError) -> Self {
-        let tier = tier.granted();
+        Self::with(tier.granted(), Rules { codes: Codes::of(None), on_error })
+    }
+
+    /// Makes an encoder for the characters that `alphabet` can give back; others have no code.
+    #[must_use]
+    pub fn of_alphabet(tier: Tier, alphabet: Alphabet, on_error: OnError) -> Self {
+        Self::with(tier.granted(), Rules { codes: Codes::of(Some(alphabet)), on_error })
+    }
+
+    fn with(tier: Granted, rules: Rules) -> Self {
         Self {
             tier,
-            kernel: match tier {
-                Tier::Portable => super::encode_portable::encode,
-                #[cfg(target_arch = "x86_64")]
-                Tier::Avx2 => super::encode_avx2::kernel(),
-                #[cfg(target_arch = "x86_64")]
-                Tier::Avx512 => super::encode_avx512::kernel(),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => super::encode_portable::encode,
-            },
-            on_error,
+            rules,
             is_gap_owed: false,
+            kept: None,
             unfinished: Unfinished::default(),
             place: Place::default(),
+        }
+    }
+
+    /// Encodes up to whole characters, as far as the kernel can; the caller does the rest. The output is at least
+    /// [`MOST_BYTES_PER_BYTE`] times as long as the input, and 128 bytes more.
+    fn kernel(&mut self, input: &[u8], output: &mut [u8]) -> Progress {
+        let (rules, is_gap_owed) = (self.rules, &mut self.is_gap_owed);
+        match self.tier {
+            Granted::Portable => encode_portable::encode(rules, input, output, is_gap_owed),
+            #[cfg(target_arch = "x86_64")]
+            Granted::Avx2(proof) => encode_avx2::encode(proof, rules, input, output, is_gap_owed),
+            #[cfg(target_arch = "x86_64")]
+            Granted::Avx512(proof) => {
+                encode_avx512::encode(proof, rules, input, output, is_gap_owed)
+            }
         }
     }
 
@@ -70,20 +89,66 @@ impl Encoder {
             self.is_gap_owed = false;
             return Ok(());
         }
-        let codes = Codes::get();
+        if character == BYTE_ORDER_MARK {
+            return Ok(());
+        }
+        match self.with_signs(character, |encoder, signs| encoder.signs(signs, written)) {
+            Some(()) => Ok(()),
+            None => self.error(EncodeCause::NoCode(character), written),
+        }
+    }
+
+    /// Calls `then` with the signs of a character, if it has any.
+    fn with_signs<T>(
+        &mut self,
+        character: char,
+        then: impl FnOnce(&mut Self, &[u8]) -> T,
+    ) -> Option<T> {
+        let codes = self.rules.codes;
         let text = codes.text(character.into());
         match text[15] {
-            0 | LONG => match codes.long(character) {
-                Some(long) => self.signs(long.text().trim_ascii_end(), written),
-                None => self.error(EncodeCause::NoCode(character), written)?,
-            },
-            length => self.signs(&text[..usize::from(length) - 1], written),
+            0 | LONG => {
+                let long = codes.long(character)?;
+                Some(then(self, long.text().trim_ascii_end()))
+            }
+            length => Some(then(self, &text[..usize::from(length) - 1])),
         }
-        Ok(())
+    }
+
+    /// If `found` is a mark that changes the character before it, writes the changed character instead.
+    fn mark(
+        &mut self,
+        found: First,
+        before: Option<char>,
+        written: &mut Written<'_>,
+    ) -> Option<char> {
+        let First::Character(mark, _) = found else { return None };
+        let base = before?;
+        let whole = self.rules.codes.whole(base, mark)?;
+        self.take_back(base, written);
+        self.with_signs(whole, |encoder, signs| encoder.signs(signs, written))?;
+        Some(whole)
+    }
+
+    /// Removes the signs of the last character from the end of the output; the gap before them stays.
+    fn take_back(&mut self, character: char, written: &mut Written<'_>) {
+        if let Some(length) = self.with_signs(character, |_, signs| signs.len()) {
+            written.length -= length;
+            self.is_gap_owed = false;
+        }
+    }
+
+    /// Writes the kept character.
+    fn write_kept(&mut self, written: &mut Written<'_>) -> Last {
+        let character = self.kept.take();
+        if let Some(kept) = character {
+            self.with_signs(kept, |encoder, signs| encoder.signs(signs, written));
+        }
+        Last { at: 0, character }
     }
 
     fn error(&mut self, cause: EncodeCause, written: &mut Written<'_>) -> Result<(), EncodeCause> {
-        match self.on_error {
+        match self.rules.on_error {
             OnError::Fail => return Err(cause),
             OnError::Replace => self.signs(NOT_UNDERSTOOD.as_bytes(), written),
             OnError::Skip => {}
@@ -91,7 +156,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// What `found` at the beginning of `bytes` gives; returns its length.
+    /// Handles `found`, which `bytes` begin with, and returns its length.
     fn piece(
         &mut self,
         found: First,
@@ -110,20 +175,33 @@ impl Encoder {
         }
     }
 
-    /// The character that began in an earlier block; returns how much of `input` was in it.
+    /// Completes a character that began in an earlier block, and returns how many bytes of `input` belong to it.
     fn begin(
         &mut self,
         input: &[u8],
+        last: &mut Last,
         written: &mut Written<'_>,
     ) -> Result<usize, Fault<EncodeError>> {
         if self.unfinished.is_empty() {
             return Ok(0);
         }
         let (found, bytes, taken) = self.unfinished.join(input);
-        match self.piece(found, &bytes, written) {
-            Ok(length) => self.place = self.place.after(&bytes[..length]),
-            Err(cause) => return Err(self.fault(cause, &[], written)),
-        }
+        let length = if let Some(whole) = self.mark(found, last.character, written) {
+            last.character = Some(whole);
+            bytes_of(found)
+        } else {
+            let length = self
+                .piece(found, &bytes, written)
+                .map_err(|cause| self.fault(cause, &[], written))?;
+            match found {
+                First::Character(character, _) => last.character = Some(character),
+                // What was written for it stands between the last character and the next.
+                First::Malformed(_) => last.character = None,
+                First::Unfinished => {}
+            }
+            length
+        };
+        self.place = self.place.after(&bytes[..length]);
         Ok(taken)
     }
 
@@ -138,6 +216,43 @@ impl Encoder {
     }
 }
 
+/// How the text encoded so far ends.
+#[derive(Clone, Copy)]
+struct Last {
+    /// Position in the block that this describes; at other positions, the block itself tells.
+    at: usize,
+    character: Option<char>,
+}
+
+impl Last {
+    /// Returns the character that ends at `read`.
+    fn before(self, input: &[u8], read: usize) -> Option<char> {
+        if read == self.at {
+            return self.character;
+        }
+        let (begin, _) = input[..read].iter().enumerate().rev().take(4).find(|(_, byte)| {
+            // Find a byte that does not continue a character.
+            !(0x80..0xC0).contains(*byte)
+        })?;
+        match first(&input[begin..read]) {
+            First::Character(character, length) if begin + length == read => Some(character),
+            _ => None,
+        }
+    }
+}
+
+fn is_mark_found(found: First) -> bool {
+    matches!(found, First::Character(character, _) if is_mark(character))
+}
+
+/// Returns how many bytes `found` has.
+fn bytes_of(found: First) -> usize {
+    match found {
+        First::Character(_, length) | First::Malformed(length) => length,
+        First::Unfinished => 0,
+    }
+}
+
 impl Codec for Encoder {
     type Error = EncodeError;
 
@@ -148,13 +263,12 @@ impl Codec for Encoder {
     fn push(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, Fault<EncodeError>> {
         assert!(output.len() >= self.output_bound(input.len()), "the output is too short");
         let mut written = Written { output, length: 0 };
-        let begun = self.begin(input, &mut written)?;
+        let mut last = self.write_kept(&mut written);
+        let begun = self.begin(input, &mut last, &mut written)?;
         let input = &input[begun..];
         let mut read = 0;
         'blocks: while read < input.len() {
-            let rest = &mut written.output[written.length..];
-            let progress =
-                (self.kernel)(&input[read..], rest, &mut self.is_gap_owed, self.on_error);
+            let progress = self.kernel(&input[read..], &mut written.output[written.length..]);
             read += progress.read;
             written.length += progress.written;
             let stretch = input.len().min(read + STRETCH_BYTES);
@@ -164,13 +278,24 @@ impl Codec for Encoder {
                     self.unfinished = Unfinished::keep(&input[read..]);
                     break 'blocks;
                 }
+                if is_mark_found(found)
+                    && let Some(whole) = self.mark(found, last.before(input, read), &mut written)
+                {
+                    read += bytes_of(found);
+                    last = Last { at: read, character: Some(whole) };
+                    continue;
+                }
                 match self.piece(found, &input[read..], &mut written) {
                     Ok(length) => read += length,
                     Err(cause) => return Err(self.fault(cause, &input[..read], &written)),
                 }
             }
         }
-        if self.on_error == OnError::Fail {
+        self.kept = last.before(input, read).filter(|last| self.rules.codes.is_base(*last));
+        if let Some(kept) = self.kept {
+            self.take_back(kept, &mut written);
+        }
+        if self.rules.on_error == OnError::Fail {
             self.place = self.place.after_block(&input[..read], self.tier);
         }
         Ok(written.length)
@@ -178,6 +303,7 @@ impl Codec for Encoder {
 
     fn finish(&mut self, output: &mut [u8]) -> Result<usize, Fault<EncodeError>> {
         let mut written = Written { output, length: 0 };
+        self.write_kept(&mut written);
         let kept = self.unfinished;
         if !kept.is_empty() {
             self.unfinished = Unfinished::default();
@@ -190,17 +316,10 @@ impl Codec for Encoder {
     }
 }
 
-/// Lines are independent of each other.
+/// Each line encodes independently.
 impl Divisible for Encoder {
     fn fresh(&self) -> Self {
-        Self {
-            tier: self.tier,
-            kernel: self.kernel,
-            on_error: self.on_error,
-            is_gap_owed: false,
-            unfinished: Unfinished::default(),
-            place: Place::default(),
-        }
+        Self::with(self.tier, self.rules)
     }
 
     fn divide(block: &[u8]) -> usize {

@@ -1,51 +1,56 @@
-//! Encoding with AVX-512, in two phases over blocks that stay in the first-level cache.
+//! Encodes with AVX-512, in two phases over blocks that stay in the first-level cache.
 //!
-//! 1. Windows of 64 bytes become signs, one lane each: three bytes that say what an eight-byte slot holds (see
-//!    `pages::Page`): a gap, then up to seven elements. A look-up in 128 characters is one `vpermi2b`. A window of several
-//!    scripts takes one look-up a page of 128 characters, a loop over the pages that are there. The second sign of a voiced
-//!    kana goes to the lane of its first continuation byte. Lanes without a sign are squeezed out.
-//! 2. Eight signs at a time are spelled into 64 bytes (the bits are masks already), and squeezed together.
+//! 1. Windows of 64 bytes become signs, one lane each: three bytes that describe an eight-byte slot (see
+//!    `pages::Page`): a gap, then up to seven elements. A look-up in 128 characters is one `vpermi2b`. A window of
+//!    several scripts takes one look-up a page of 128 characters, in a loop over the pages it contains. The second sign
+//!    of a voiced kana goes to the lane of its first continuation byte. Lanes without a sign are squeezed out.
+//! 2. Eight signs at a time are spelled into 64 bytes (the bits are masks already) and squeezed together.
 //!
 //! Plain ASCII takes a loop of its own (`plain_avx512`).
 //!
-//! Floor: a model of phase 2 alone takes 2.5 cycles for eight signs, 0.32 cycles a byte of ASCII (`vpcompressb` 1.2, moving
-//! two masks to mask registers 2, a store across cache lines 2); phase 1 adds about 30 instructions for 64 bytes. Measured: 0.6
-//! (docs/text-speed.md).
+//! Floor: a model of phase 2 alone takes 2.5 cycles for eight signs, 0.32 cycles a byte of ASCII (`vpcompressb` 1.2,
+//! moving two masks to mask registers 2, a store across cache lines 2); phase 1 adds about 30 instructions for 64
+//! bytes. Measured: 0.6 (docs/text-speed.md).
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
 use super::OnError;
 use super::encode_portable;
-use super::pages::{Codes, LEFT_OUT, MARKS, NOT_UNDERSTOOD};
+use super::pages::{Codes, LEFT_OUT, MARKS, NOT_UNDERSTOOD, Rules};
 use super::plain_avx512;
 use super::stage_avx512::{PREFETCH, STAGED, Signs, Stage, WINDOW, byte, look_up};
 use super::written::Progress;
 use crate::kernel::{load64, prefetch};
+use crate::tier::Avx512;
 
-/// The kernel, for a CPU that has been found to have the tier.
-pub(super) fn kernel() -> fn(&[u8], &mut [u8], &mut bool, OnError) -> Progress {
-    |input, output, is_gap_owed, on_error| {
-        // SAFETY: only `Encoder::new` takes this function, for `Tier::Avx512`, which is given only to CPUs that have it.
-        let begun = unsafe { encode(input, output, is_gap_owed, on_error) };
-        let (input, output) = (&input[begun.read..], &mut output[begun.written..]);
-        if input.len() >= WINDOW {
-            // Something that is left to the caller.
-            return begun;
-        }
-        let ended = encode_portable::encode(input, output, is_gap_owed, on_error);
-        Progress { read: begun.read + ended.read, written: begun.written + ended.written }
+/// Encodes like `encode_portable`, but leaves more to the caller.
+pub(super) fn encode(
+    _: Avx512,
+    rules: Rules,
+    input: &[u8],
+    output: &mut [u8],
+    is_gap_owed: &mut bool,
+) -> Progress {
+    // SAFETY: the first argument exists only where the CPU has the tier.
+    let begun = unsafe { kernel(rules, input, output, is_gap_owed) };
+    let (input, output) = (&input[begun.read..], &mut output[begun.written..]);
+    if input.len() >= WINDOW {
+        // Leave the rest to the caller.
+        return begun;
     }
+    let ended = encode_portable::encode(rules, input, output, is_gap_owed);
+    Progress { read: begun.read + ended.read, written: begun.written + ended.written }
 }
 
-/// So much plain text in a row says that what follows is likely to be plain.
+/// How much plain text in a row makes more of it likely.
 const MOSTLY_PLAIN_BYTES: usize = 4 * 64;
 
-/// What a window hands to the next one.
+/// What a window passes to the next one.
 struct Carry {
     /// Lanes that continue a character of the last window.
     continued: u64,
-    /// Whether the last lane of the last window asks for one of the second signs, in the lowest bit.
+    /// Whether the last lane of the last window needs one of the second signs, in the lowest bit.
     marks: [u64; 2],
 }
 
@@ -56,8 +61,8 @@ impl Carry {
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
 )]
-fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnError) -> Progress {
-    let codes = Codes::get();
+fn kernel(rules: Rules, input: &[u8], output: &mut [u8], is_gap_owed: &mut bool) -> Progress {
+    let Rules { codes, on_error } = rules;
     let mut stage = Stage::new(*is_gap_owed);
     let mut carry = Carry::NOTHING;
     let mut progress = Progress { read: 0, written: 0 };
@@ -66,9 +71,9 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
     while stop.is_none() && input.len() - progress.read >= WINDOW {
         let mut most_staged = STAGED - 64;
         if carry.continued == 0
-            && plain(input, output, &mut progress, &mut stage, on_error) >= MOSTLY_PLAIN_BYTES
+            && plain(rules, input, output, &mut progress, &mut stage) >= MOSTLY_PLAIN_BYTES
         {
-            // One window that is not plain, and on.
+            // Take one window that is not plain, then go on.
             most_staged = 0;
         }
         while stage.count <= most_staged && stop.is_none() {
@@ -80,14 +85,14 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
             if stage.count > most_staged {
                 break;
             }
-            // Fewer signs than bytes: the second phase does not ask for all of what follows.
+            // There are fewer signs than bytes, so the second phase does not prefetch everything that follows.
             prefetch(window, PREFETCH);
             let bytes = load64(window, 0);
             let signs = look_up(ascii, bytes);
             let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep);
             let is_plain = (_mm512_movepi8_mask(bytes) | carry.continued) == 0;
             let left_out = _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT));
-            // The lanes below the first one that is left out: all of them if none is.
+            // These are the lanes below the first one that is left out, or all of them if none is.
             let below = (left_out & left_out.wrapping_neg()).wrapping_sub(1);
             if is_plain && (on_error == OnError::Skip || unknown & below == 0) {
                 stage.put(signs, !unknown & below);
@@ -115,23 +120,23 @@ fn encode(input: &[u8], output: &mut [u8], is_gap_owed: &mut bool, on_error: OnE
     progress
 }
 
-/// Encodes windows of plain ASCII past the stage, which is empty; returns how many bytes that were.
+/// Encodes windows of plain ASCII without the stage, which is empty, and returns how many bytes they have.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
 )]
 fn plain(
+    rules: Rules,
     input: &[u8],
     output: &mut [u8],
     progress: &mut Progress,
     stage: &mut Stage,
-    on_error: OnError,
 ) -> usize {
     if !stage.is_by_byte_before(input, progress.read) {
         return 0;
     }
-    let (ascii, output) = (Codes::get().page(0), &mut output[progress.written..]);
-    let done = match on_error {
+    let (ascii, output) = (rules.codes.page(0), &mut output[progress.written..]);
+    let done = match rules.on_error {
         OnError::Skip => plain_avx512::encode::<true>(input, progress.read, output, ascii),
         _ => plain_avx512::encode::<false>(input, progress.read, output, ascii),
     };
@@ -143,17 +148,17 @@ fn plain(
     done.read
 }
 
-/// Bytes of a window by what they are, as masks of lanes.
+/// The bytes of a window by class, as masks of lanes.
 struct Shape {
     leads: u64,
-    /// Leads of three bytes or more; of four.
+    /// Lead bytes of characters of three bytes or more, and of four.
     three: u64,
     four: u64,
-    /// Lanes where something begins that is not well-formed.
+    /// Lanes where a malformed sequence begins.
     malformed: u64,
 }
 
-/// Finds the characters of a window, and what is wrong with them: The Unicode Standard, table 3-7.
+/// Finds the characters of a window and the faults in them: The Unicode Standard, table 3-7.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
@@ -185,7 +190,8 @@ fn shape(window: &[u8; WINDOW], carry: &mut Carry) -> Shape {
     Shape { leads, three, four, malformed: wrong }
 }
 
-/// A window that is not only ASCII with codes. Returns the lane of the first character that is left to the caller.
+/// Handles a window that is not only ASCII with codes. Returns the lane of the first character that is left to the
+/// caller.
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
 )]
@@ -207,7 +213,7 @@ fn mixed(
     };
     by_page(window, &shape, codes, &mut signs);
     let is_left_out = _mm512_cmpeq_epi8_mask(signs.first, byte(LEFT_OUT));
-    // EA to ED.
+    // EA to ED are the lead bytes.
     let is_hangul =
         _mm512_mask_cmple_epu8_mask(shape.three, _mm512_sub_epi8(b0, byte(0xEA)), byte(3));
     let is_left_out_or_hangul = is_left_out | is_hangul;
@@ -215,7 +221,7 @@ fn mixed(
         & (is_ascii | shape.leads)
         & !is_left_out_or_hangul;
     let mut stops = shape.malformed | is_left_out_or_hangul;
-    // The second signs go one lane on: the last lane's to the next window.
+    // The second signs move one lane on, from the last lane to the next window.
     let asked = MARKS.map(|(bit, _)| _mm512_test_epi8_mask(signs.first, byte(bit)) & !is_left_out);
     signs.first = _mm512_and_si512(signs.first, byte(!(MARKS[0].0 | MARKS[1].0)));
     match on_error {
@@ -245,7 +251,7 @@ fn by_page(window: &[u8; WINDOW], shape: &Shape, codes: &Codes, signs: &mut Sign
     let b1 = load64(window, 1);
     let last = _mm512_mask_mov_epi8(b1, shape.three, load64(window, 2));
     let before_last = _mm512_mask_mov_epi8(b0, shape.three, b1);
-    // Six bits of the last byte, and the lowest bit of the one before; the highest bit of a lane is not looked at.
+    // Six bits of the last byte, and the lowest bit of the one before; the highest bit of a lane is ignored.
     let low =
         _mm512_ternarylogic_epi64::<0xCA>(byte(0x3F), last, _mm512_slli_epi16::<6>(before_last));
     let b1_pair = _mm512_or_si512(b1, byte(1));

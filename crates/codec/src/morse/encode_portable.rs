@@ -1,34 +1,36 @@
-//! Encoding without intrinsics: ASCII two characters at a time, everything else one.
+//! Encodes without intrinsics: ASCII two characters at a time, everything else one.
 //!
 //! The text of a pair is 16 bytes from a table of 512 KiB, of which English touches about 12 KiB. The output position
-//! of the next pair does not wait for this one's text, only for its length.
+//! of the next pair depends only on this pair's length, not on its text.
 
 use super::OnError;
-use super::pages::{BEGINS_IN_CONTROL, Codes, ENDS_IN_GAP, LONG, NO_PAIR, PAIRS};
+use super::naive::is_mark;
+use super::pages::{BEGINS_IN_CONTROL, Codes, ENDS_IN_GAP, LONG, NO_PAIR, PAIRS, Rules};
 use super::written::Progress;
 use crate::utf8::first::{First, first};
 
 const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
 
-/// Encodes up to the first thing that is not a character with a code, or that may be left out.
+/// Encodes up to the first thing that has no code and may not be skipped, or is a mark, which changes the character
+/// before it.
 pub(super) fn encode(
+    rules: Rules,
     input: &[u8],
     output: &mut [u8],
     is_gap_owed: &mut bool,
-    on_error: OnError,
 ) -> Progress {
-    run(input, output, is_gap_owed, on_error)
+    run(rules, input, output, is_gap_owed)
 }
 
-/// The body of [`encode`], to be compiled for several tiers.
+/// The body of [`encode`], compiled for several tiers.
 #[inline(always)]
 pub(super) fn run(
+    rules: Rules,
     input: &[u8],
     output: &mut [u8],
     is_gap_owed: &mut bool,
-    on_error: OnError,
 ) -> Progress {
-    let codes = Codes::get();
+    let Rules { codes, on_error } = rules;
     let Some(texts) = codes.pairs.text.first_chunk::<PAIRS>() else { return STOPPED };
     let Some(shapes) = codes.pairs.shape.first_chunk::<PAIRS>() else { return STOPPED };
     let mut out = Out { output, length: 0, ends_in_gap: false };
@@ -71,7 +73,7 @@ pub(super) fn run(
 const STOPPED: Progress = Progress { read: 0, written: 0 };
 const SPACE: [u8; 16] = [b' '; 16];
 
-/// The output, in which a space follows every sign until something takes it back.
+/// The output, in which a space follows every sign until something removes it.
 struct Out<'a> {
     output: &'a mut [u8],
     length: usize,
@@ -93,7 +95,7 @@ impl Out<'_> {
     }
 }
 
-/// Encodes characters until eight bytes are done, or one cannot be; returns the bytes done.
+/// Encodes characters until eight bytes are done or a character cannot be encoded, and returns how many bytes are done.
 #[inline(always)]
 fn characters(input: &[u8], out: &mut Out<'_>, codes: &Codes, on_error: OnError) -> usize {
     let mut read = 0;
@@ -104,7 +106,7 @@ fn characters(input: &[u8], out: &mut Out<'_>, codes: &Codes, on_error: OnError)
         match text[15] {
             0 | LONG => match codes.long(character) {
                 Some(long) => out.put_long(long.text()),
-                None if on_error == OnError::Skip => {}
+                None if on_error == OnError::Skip && !is_mark(character) => {}
                 None => break,
             },
             1 => {

@@ -1,16 +1,16 @@
-//! What can be wrong with the input of a Morse stage.
+//! Errors in the input of a Morse stage.
 
 use std::fmt;
 
 use crate::place::Place;
 use crate::utf8::Malformed;
 
-/// Text that cannot be encoded.
+/// The text cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodeError {
-    /// Where.
+    /// Position of the fault.
     pub place: Place,
-    /// What.
+    /// The fault.
     pub cause: EncodeCause,
 }
 
@@ -24,12 +24,12 @@ pub enum EncodeCause {
     Malformed(Malformed),
 }
 
-/// Something that is not Morse code.
+/// The input is not Morse code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError {
-    /// Where; of a sign, where it begins.
+    /// Position of the fault; for a sign, its beginning.
     pub place: Place,
-    /// What.
+    /// The fault.
     pub cause: DecodeCause,
 }
 
@@ -37,20 +37,20 @@ pub struct DecodeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeCause {
-    /// A sign that the alphabet does not have.
+    /// The alphabet has no such sign.
     UnknownSign(Elements),
-    /// A character that is neither an element nor a gap.
+    /// The character is neither an element nor a gap.
     NotMorse(char),
     /// Not UTF-8.
     Malformed(Malformed),
 }
 
-/// Dots and dashes of one sign; the first 16 of them, when there are more.
+/// Dots and dashes of one sign; of a longer sign, the first 16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Elements {
-    /// Bit 0 is the first element; 1 is a dash.
+    /// The elements as bits, the first in bit 0; 1 is a dash.
     pub(super) dashes: u16,
-    /// How many there are in all.
+    /// How many elements there are in all.
     pub(super) count: u64,
 }
 
@@ -62,7 +62,8 @@ impl Elements {
         self.count += 1;
     }
 
-    /// Index into a decoding table: the elements, and a one above the last. 0 for a sign of more than seven elements.
+    /// Returns the index into a decoding table: the elements, and a one above the last. It is 0 for a sign of more than
+    /// seven elements.
     pub(super) fn index(self) -> u8 {
         if self.count > 7 { 0 } else { (self.dashes | 1 << self.count).to_le_bytes()[0] }
     }
@@ -101,7 +102,7 @@ impl fmt::Display for DecodeError {
 impl std::error::Error for EncodeError {}
 impl std::error::Error for DecodeError {}
 
-/// A character for a message: as it is where it can be seen, and by number.
+/// A character in a message: by itself where it is visible, and by number.
 struct Named(char);
 
 impl fmt::Display for Named {

@@ -1,99 +1,155 @@
-//! The tables as kernels want them: computed once from [`naive::code`], a page of 128 characters at a time.
+//! Tables for the encoding kernels, computed once from [`naive::code`], a page of 128 characters at a time.
 
 use std::sync::OnceLock;
 
-use super::naive;
-use super::tables;
+use unicode_normalization::char::{compose, decompose_canonical};
 
-/// Length of a text that does not fit: ask [`Codes::long`].
+use super::{Alphabet, OnError, naive, tables};
+
+/// Length that marks a text which does not fit; [`Codes::long`] has it.
 pub(super) const LONG: u8 = 0xFF;
-/// `first` of a character that kernels leave to the slow path.
+/// Value of `first` for a character that kernels leave to the slow path.
 pub(super) const LEFT_OUT: u8 = 0xFF;
-/// What stands for a character without a code.
+/// Sign that replaces a character without a code.
 pub(super) const NOT_UNDERSTOOD: &str = "..--..";
 
-/// 128 characters.
+/// Codes of 128 characters.
 pub(super) struct Page {
-    /// The signs, a space after each; the last byte is the length, 0 for no code, [`LONG`] for one of more than 15 bytes.
+    /// The signs, a space after each. The last byte is the length: 0 for no code, [`LONG`] for one of more than 15
+    /// bytes.
     pub(super) text: [[u8; 16]; 128],
-    /// The first sign as bits, for a slot of eight bytes: a gap, then up to seven elements. Bits of the dashes.
+    /// Dashes of the first sign, as bits of a slot of eight bytes: a gap, then up to seven elements.
     pub(super) dash: [u8; 128],
-    /// Bits of the slot that are written, the gap among them; of a control character only bit 1. 0: no code.
+    /// Bits of the slot that are written, including the gap; for a control character only bit 1, and 0 for no code.
     pub(super) keep: [u8; 128],
     /// The byte after the gap: `.`, `-`, `/` or the control character, with one of [`MARKS`]; or [`LEFT_OUT`].
     pub(super) first: [u8; 128],
 }
 
-/// Second signs of voiced kana, and the bits of [`Page::first`] that ask for them.
+/// Second signs of voiced kana, with the bits of [`Page::first`] that request them.
 pub(super) const MARKS: [(u8, &str); 2] = [(0x80, ".."), (0x40, "..--.")];
 
-/// A pair of ASCII characters, ready to be written.
+/// Pairs of ASCII characters, ready to be written.
 pub(super) struct Pairs {
-    /// Indexed by the two bytes as a little-endian number: signs, a space after each that no control character follows.
+    /// Signs of a pair, indexed by its two bytes as a little-endian number. A space follows each sign that no control
+    /// character follows.
     pub(super) text: Vec<[u8; 16]>,
     /// Length of the text in bits 0 to 4, and the flags below.
     pub(super) shape: Vec<u8>,
 }
 
-/// The text begins with a control character: a gap before it goes.
+/// Flag of a text that begins with a control character, which removes a gap before it.
 pub(super) const BEGINS_IN_CONTROL: u8 = 0x20;
-/// The text ends in a gap.
+/// Flag of a text that ends in a gap.
 pub(super) const ENDS_IN_GAP: u8 = 0x40;
-/// Not a pair for fast paths.
+/// Flag of a pair that the fast paths cannot take.
 pub(super) const NO_PAIR: u8 = 0x80;
-/// Pairs there are room for: both bytes below 0x80.
+/// Number of pairs in the tables: both bytes are below 0x80.
 pub(super) const PAIRS: usize = 0x8000;
 
-/// All pages.
+/// All pages of an alphabet, or of all scripts.
 pub(super) struct Codes {
+    alphabet: Option<Alphabet>,
     index: [u8; 512],
     pages: Vec<Page>,
     /// The texts that do not fit, those of ASCII first.
     long: Vec<(char, Long)>,
-    /// See [`Pairs`].
+    /// The characters that a mark after them may change.
+    bases: Vec<char>,
+    /// Codes of pairs of ASCII characters.
     pub(super) pairs: Pairs,
 }
 
+/// What the encoding kernels need to know.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) codes: &'static Codes,
+    pub(super) on_error: OnError,
+}
+
 impl Codes {
-    pub(super) fn get() -> &'static Self {
-        static CODES: OnceLock<Codes> = OnceLock::new();
-        CODES.get_or_init(Self::new)
+    /// Returns the codes of an alphabet, or of all scripts.
+    pub(super) fn of(alphabet: Option<Alphabet>) -> &'static Self {
+        static CODES: [OnceLock<Codes>; Alphabet::ALL.len() + 1] =
+            [const { OnceLock::new() }; Alphabet::ALL.len() + 1];
+        let index = alphabet.map_or(0, |alphabet| alphabet as usize + 1);
+        CODES[index].get_or_init(|| Self::new(alphabet))
     }
 
-    fn new() -> Self {
-        let mut index = [0; 512];
-        let mut pages = vec![Page::empty()];
-        let mut long: Vec<(char, Long)> = Vec::new();
-        let known = tables::ENCODED.iter().copied().flatten().flat_map(|row| row.0.chars());
-        for character in known.chain(" \u{A0}\u{3000}".chars()) {
-            let Some(slot) = index.get_mut(character as usize >> 7) else { continue };
-            if *slot == 0 {
-                *slot = pages.len().to_le_bytes()[0];
-                pages.push(Page::empty());
-            }
-            if let Some(signs) = naive::code(character) {
-                let page = &mut pages[usize::from(*slot)];
-                page.set(character as usize & 0x7F, &signs);
-                if page.first[character as usize & 0x7F] == LEFT_OUT {
-                    long.push((character, Long::new(&(signs + " "))));
-                }
+    fn new(alphabet: Option<Alphabet>) -> Self {
+        let mut codes = Self {
+            alphabet,
+            index: [0; 512],
+            pages: vec![Page::empty()],
+            long: Vec::new(),
+            bases: Vec::new(),
+            pairs: Pairs::EMPTY,
+        };
+        let rows = tables::encoded(alphabet).into_iter().flatten();
+        let known = rows.flat_map(|row| row.0.chars()).chain(naive::SPACES);
+        for character in known.chain(tables::spelled()) {
+            if let Some(signs) = naive::code_in(alphabet, character) {
+                codes.add(character, &signs);
             }
         }
-        let ascii = &mut pages[usize::from(index[0])];
-        b"\t\n\r".iter().for_each(|control| ascii.set_control(*control));
-        let pairs = Pairs::new(ascii);
-        long.sort_unstable_by_key(|(character, _)| *character);
-        Self { index, pages, long, pairs }
+        for left_out in naive::MARKS.into_iter().flatten().chain([naive::BYTE_ORDER_MARK]) {
+            if let Some(page) = codes.page_mut(left_out) {
+                page.first[left_out as usize & 0x7F] = LEFT_OUT;
+            }
+        }
+        if let Some(ascii) = codes.page_mut('\0') {
+            b"\t\n\r".iter().for_each(|control| ascii.set_control(*control));
+            codes.pairs = Pairs::new(codes.page(0));
+        }
+        codes.long.sort_unstable_by_key(|(character, _)| *character);
+        codes.bases.sort_unstable();
+        codes.bases.dedup();
+        codes
     }
 
-    /// The page of a character; an empty one for those that have no code.
+    fn add(&mut self, character: char, signs: &str) {
+        let Some(page) = self.page_mut(character) else { return };
+        page.set(character as usize & 0x7F, signs);
+        if page.first[character as usize & 0x7F] == LEFT_OUT {
+            self.long.push((character, Long::new(&format!("{signs} "))));
+        }
+        let mut parts = Vec::new();
+        decompose_canonical(character, |part| parts.push(part));
+        let mut base = parts[0];
+        for mark in &parts[1..] {
+            self.bases.push(base);
+            base = compose(base, *mark).unwrap_or(base);
+        }
+    }
+
+    /// Returns the page of a character, and makes it if there is none; `None` beyond the basic plane.
+    fn page_mut(&mut self, character: char) -> Option<&mut Page> {
+        let slot = self.index.get_mut(character as usize >> 7)?;
+        if *slot == 0 {
+            *slot = self.pages.len().to_le_bytes()[0];
+            self.pages.push(Page::empty());
+        }
+        self.pages.get_mut(usize::from(*slot))
+    }
+
+    /// Tells whether a mark after a character may give it another code.
+    pub(super) fn is_base(&self, character: char) -> bool {
+        self.bases.binary_search(&character).is_ok()
+    }
+
+    /// Returns the character that `base` and the `mark` after it make; see [`naive::whole`].
+    pub(super) fn whole(&self, base: char, mark: char) -> Option<char> {
+        if self.is_base(base) { naive::whole(self.alphabet, base, mark) } else { None }
+    }
+
+    /// Returns the page of a character; an empty one for characters without a code.
     #[inline]
     pub(super) fn page(&self, character: u32) -> &Page {
         let page = self.index.get(character as usize >> 7).copied().unwrap_or(0);
         &self.pages[usize::from(page)]
     }
 
-    /// The signs of a character, with the length as the last byte; see [`Page::text`].
+    /// Returns the signs of a character, with the length as the last byte; see [`Page::text`].
     #[inline]
     pub(super) fn text(&self, character: u32) -> &[u8; 16] {
         &self.page(character).text[character as usize & 0x7F]
@@ -106,7 +162,7 @@ pub(super) struct Long {
     /// The signs, a space after each.
     bytes: [u8; 80],
     length: usize,
-    /// The same as [`bits`].
+    /// The signs in the form of [`bits`].
     bits: [(u8, u8); 8],
     count: usize,
 }
@@ -120,7 +176,7 @@ impl Long {
         long
     }
 
-    /// The signs as bits of slots.
+    /// Returns the signs as bits of slots.
     pub(super) fn bits(&self) -> &[(u8, u8)] {
         &self.bits[..self.count]
     }
@@ -140,7 +196,7 @@ impl Long {
 }
 
 impl Codes {
-    /// The signs of a character that kernels leave out; or `None`, if it has none or they do not.
+    /// Returns the signs of a character that kernels leave out; `None` if it has none or the kernels handle it.
     pub(super) fn long(&self, character: char) -> Option<Long> {
         let Some(jamo) = tables::syllable(character) else {
             let first = self.page(character.into()).first[character as usize & 0x7F];
@@ -152,13 +208,16 @@ impl Codes {
         let mut long = Long::EMPTY;
         for jamo in jamo.into_iter().flatten() {
             let text = self.text(jamo.into());
+            if text[15] == 0 {
+                return None;
+            }
             long.append(&text[..usize::from(text[15])]);
         }
         Some(long)
     }
 }
 
-/// A sign as bits of a slot: dashes, and the bits written.
+/// Returns a sign as bits of a slot: its dashes, and the bits to write.
 pub(super) fn bits(sign: &[u8]) -> (u8, u8) {
     let dashes = sign.iter().rev().fold(0, |bits, element| bits << 1 | u8::from(*element == b'-'));
     let keep = (1u16 << (sign.len() + 1)) - 1;
@@ -203,6 +262,8 @@ impl Page {
 }
 
 impl Pairs {
+    const EMPTY: Self = Self { text: Vec::new(), shape: Vec::new() };
+
     fn new(ascii: &Page) -> Self {
         let mut pairs = Self { text: vec![[0; 16]; PAIRS], shape: vec![NO_PAIR; PAIRS] };
         for second in 0..128 {

@@ -1,5 +1,5 @@
-//! Encoding plain ASCII with AVX-512: both phases of `encode_avx512` in one loop, the second two windows behind the first, so
-//! that each takes the ports of the CPU and the time of the memory that the other leaves.
+//! Encodes plain ASCII with AVX-512, in one loop for both phases of `encode_avx512`. The second phase runs two windows
+//! behind the first, so that each uses the CPU ports and the memory time that the other leaves.
 //!
 //! Floor where one port shuffles and moves masks (Intel): 12 cycles of it for the signs of 64 bytes, 4 to spell eight
 //! signs: 44 for 64 bytes, 0.7 a byte. Measured there: 0.86 (docs/text-speed.md).
@@ -12,17 +12,17 @@ use super::stage_avx512::{WINDOW, byte, look_up};
 use super::written::Progress;
 use crate::kernel::{load16, load64, prefetch, store64};
 
-/// Windows between the phases.
+/// Number of windows between the phases.
 const BEHIND: usize = 2;
-/// Windows there is room for between the phases.
+/// Number of windows that fit between the phases.
 const KEPT: usize = 4;
-/// The most that spelling a window writes, and touches.
+/// Most bytes that spelling a window writes or touches.
 const SPELLED_BYTES: usize = 64 * 8;
-/// How far ahead input is asked for.
+/// Prefetch distance for input.
 const PREFETCH: usize = 2048;
 
-/// For two slots out of the dashes and first bytes of eight signs: the first byte as the second byte of a slot, and the
-/// dashes as its last two, which are rows of a matrix of bits then.
+/// Shuffle that makes two slots from the dashes and first bytes of eight signs: the first byte becomes the second byte
+/// of a slot, and the dashes its last two, which then are rows of a bit matrix.
 const SPREAD: [u8; 64] = {
     let mut lanes = [0x80; 64];
     let mut slot = 0;
@@ -34,30 +34,32 @@ const SPREAD: [u8; 64] = {
     }
     lanes
 };
-/// For the product with such a matrix: the bit that each byte of a slot takes; none for the gap and the first byte.
+/// Bit that each byte of a slot takes in the product with such a matrix; none for the gap and the first byte.
 const COLUMNS: i64 = i64::from_le_bytes([0, 0, 4, 8, 16, 32, 64, 128]);
-/// What the product says of dashes: the bits in which they differ from dots.
+/// Bits in which dashes differ from dots, applied where the product is one.
 const DIFFERENCE: i64 = i64::from_le_bytes([0, 0, 3, 3, 3, 3, 3, 3]);
-/// A slot before its signs: the gap, nothing where the first byte goes, dots.
+/// A slot before its signs: the gap, zero for the first byte, dots.
 const DOTS: i64 = i64::from_le_bytes(*b" \0......");
-/// The byte of a slot that is taken as it was spread.
+/// Mask of the byte of a slot that is used as it was spread.
 const FIRSTS: i64 = 0xFF00;
-/// Brings the dashes and the first bytes of eight signs together: those of the first half of a window, and of the second.
+/// Brings together the dashes and the first bytes of eight signs: those of the first half of a window, and of the
+/// second.
 const BESIDE: [[i64; 8]; 2] = [[0, 8, 1, 9, 2, 10, 3, 11], [4, 12, 5, 13, 6, 14, 7, 15]];
 
 /// The signs of windows that are not spelled yet.
 #[repr(align(64))]
 struct Kept {
-    /// For eight signs: their dashes, and their first bytes.
+    /// The dashes of eight signs and their first bytes.
     elements: [[u8; 128]; KEPT],
     keep: [[u8; 64]; KEPT],
 }
 
 /// Encodes windows of `input` from `from` on to the front of `output`, as long as all of their characters are ASCII and
-/// have a short code, or none and may be skipped (`SKIP`).
+/// have a short code, or have none and may be skipped (`SKIP`).
 ///
-/// What the last byte before each window says of gaps must be true: a gap goes before the next sign unless that is a tab
-/// or ends a line. Not inlined: among more code, the compiler would load what is constant again for each window.
+/// The last byte before each window must predict gaps correctly: a gap goes before the next sign unless that byte is a
+/// tab or ends a line. The function is not inlined: among more code, the compiler would reload the constants for each
+/// window.
 #[inline(never)]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
@@ -81,7 +83,7 @@ pub(super) fn encode<const SKIP: bool>(
         let unknown = _mm512_testn_epi8_mask(signs.keep, signs.keep);
         // Bytes that are not ASCII, and characters that are left out.
         let others = _mm512_movepi8_mask(_mm512_or_si512(bytes, signs.first));
-        // What follows a character that is skipped may begin a line, and a control character that is skipped does not.
+        // A character after a skipped one may begin a line, and a skipped control character does not.
         let skipped = ungapped | _mm512_cmplt_epu8_mask(bytes, byte(0x20));
         if others | unknown & if SKIP { skipped } else { u64::MAX } != 0 {
             break;
@@ -109,7 +111,7 @@ pub(super) fn encode<const SKIP: bool>(
     progress
 }
 
-/// Writes the signs of a window to the front of `output`; returns the length.
+/// Writes the signs of a window to the front of `output`, and returns the length.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
@@ -125,15 +127,14 @@ fn spell(kept: &Kept, place: usize, output: &mut [u8]) -> usize {
     for (elements, keep) in groups.iter().zip(keeps) {
         let keep = u64::from_le_bytes(*keep);
         let slots = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(load16(elements, 0)), spread);
-        // Every byte of a slot takes its bit of the dashes. Through a mask, it would take another cycle of the port that is the
-        // narrowest.
+        // Every byte of a slot takes its bit of the dashes. A mask would take another cycle of the busiest port.
         let dashes = _mm512_gf2p8affine_epi64_epi8::<0>(columns, slots);
         let text = _mm512_ternarylogic_epi64::<0x6A>(dashes, difference, dots);
         let text = _mm512_ternarylogic_epi64::<0xCA>(firsts, slots, text);
         let text = _mm512_maskz_compress_epi8(keep, text);
         let end = output.as_mut_ptr().wrapping_add(written);
-        // SAFETY: `output` is 64 bytes long for each of the eight groups (checked above), and each of those so far has added
-        // at most 64, the bits of a word, to `written`; so there are 64 bytes for this one.
+        // SAFETY: `output` is 64 bytes long for each of the eight groups (checked above), and each group so far has
+        // added at most 64, the bits of a word, to `written`; so there are 64 bytes for this one.
         unsafe { _mm512_storeu_si512(end.cast(), text) };
         written += keep.count_ones() as usize;
     }

@@ -1,14 +1,15 @@
-//! Signs between the two phases of encoding with AVX-512 (see `encode_avx512`).
+//! Holds signs between the two phases of encoding with AVX-512 (see `encode_avx512`).
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
 use super::OnError;
+use super::naive::is_mark;
 use super::pages::{Codes, LEFT_OUT, MARKS, Page, bits};
 use crate::kernel::{load64, prefetch, store64};
 use crate::utf8::first::{First, first};
 
-/// The number of its slot in the second byte of every slot; zeros come out of the others.
+/// Puts the number of its slot into the second byte of every slot, and zeros into the others.
 const SPREAD: [u8; 64] = {
     let mut lanes = [0x80; 64];
     let mut slot = 0;
@@ -19,14 +20,14 @@ const SPREAD: [u8; 64] = {
     lanes
 };
 
-/// Signs between the two phases.
+/// Most signs between the two phases.
 pub(super) const STAGED: usize = 1024;
-/// How far ahead input is asked for.
+/// Prefetch distance for input.
 pub(super) const PREFETCH: usize = 8192;
-/// A window, and the bytes after it that a character in it may reach.
+/// Bytes to read for a window: 64, and those after them that a character in it may reach.
 pub(super) const WINDOW: usize = 64 + 3;
 
-/// 0, 1, 2, …
+/// The number of each lane: 0, 1, 2 and so on.
 pub(super) const LANES: [u8; 64] = {
     let mut lanes = [0; 64];
     let mut lane = 0;
@@ -37,7 +38,7 @@ pub(super) const LANES: [u8; 64] = {
     lanes
 };
 
-/// One sign a lane.
+/// Signs, one in each lane.
 #[derive(Clone, Copy)]
 pub(super) struct Signs {
     pub(super) dash: __m512i,
@@ -52,11 +53,11 @@ pub(super) struct Stage {
     keep: [u8; STAGED + 128],
     first: [u8; STAGED + 128],
     pub(super) count: usize,
-    /// 1 when no gap goes before the next sign.
+    /// Is 1 when no gap goes before the next sign.
     pub(super) after_control: u64,
 }
 
-/// The value in every lane.
+/// Returns a vector with the value in every lane.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
@@ -65,12 +66,12 @@ pub(super) fn byte(value: u8) -> __m512i {
     _mm512_set1_epi8(value.cast_signed())
 }
 
-/// Eight bytes as the masks that they are.
+/// Reads eight bytes as the masks that they are.
 fn word(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The signs of the characters of `page` whose low seven bits are in the lanes.
+/// Returns the signs of the characters of `page` whose low seven bits are in the lanes.
 #[inline]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
@@ -110,7 +111,7 @@ impl Signs {
 }
 
 impl Stage {
-    /// Nothing staged yet.
+    /// Makes an empty stage.
     pub(super) fn new(is_gap_owed: bool) -> Self {
         Self {
             dash: [0; STAGED + 128],
@@ -122,8 +123,8 @@ impl Stage {
     }
 
     /// Stages windows of `input` as long as there is room and all of their characters are ASCII and have a short code,
-    /// or none and may be skipped; returns how many bytes that were. For windows full of codes it does what
-    /// [`put`](Self::put) does, without a detour of masks over other registers.
+    /// or have none and may be skipped; returns how many bytes they have. For windows full of codes it does what
+    /// [`put`](Self::put) does, without moving masks through other registers.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
     )]
@@ -171,7 +172,7 @@ impl Stage {
         read
     }
 
-    /// There are `count` signs now, those from `begun` on new.
+    /// Records that there are `count` signs now, those from `begun` on new.
     fn staged(&mut self, begun: usize, count: usize) {
         if count > begun {
             self.after_control = u64::from(self.first[count - 1] < 0x20);
@@ -179,12 +180,12 @@ impl Stage {
         self.count = count;
     }
 
-    /// Whether the byte before says what [`after_control`](Self::after_control) does.
+    /// Tells whether the byte before agrees with [`after_control`](Self::after_control).
     pub(super) fn is_by_byte_before(&self, input: &[u8], at: usize) -> bool {
         at > 0 && u64::from(input[at - 1] < 0x20) == self.after_control
     }
 
-    /// Stages the signs in `lanes`, without the gaps that control characters take away.
+    /// Stages the signs in `lanes`, without the gaps that control characters remove.
     #[inline]
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
@@ -209,7 +210,7 @@ impl Stage {
         self.count += count as usize;
     }
 
-    /// Stages the second sign that the last lane asked for.
+    /// Stages the second sign that the last lane requested.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
     )]
@@ -224,7 +225,8 @@ impl Stage {
         }
     }
 
-    /// Stages the first character of `input` if it is one of many signs, or skips one of none; returns its length.
+    /// Stages the first character of `input` if it has many signs, or skips it if it has none and is no mark; returns
+    /// its length.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
     )]
@@ -236,7 +238,7 @@ impl Stage {
     ) -> Option<usize> {
         let First::Character(character, length) = first(input) else { return None };
         let Some(long) = codes.long(character) else {
-            return (on_error == OnError::Skip).then_some(length);
+            return (on_error == OnError::Skip && !is_mark(character)).then_some(length);
         };
         for (dash, keep) in long.bits().iter().copied() {
             self.dash[self.count] = dash;
@@ -248,16 +250,17 @@ impl Stage {
         Some(length)
     }
 
-    /// The second phase: writes all staged signs to the front of `output`; returns the length. It asks for what will follow
-    /// `input`: the first phase reads in bursts, which the CPU's own prefetching does not keep up with (encode-english on
-    /// a Zen 5, asked for in the first phase: 4.9 → 6.9 GB/s; an Intel Xeon, in the second, when plain text went this way: 3.45 → 3.7).
+    /// Runs the second phase: writes all staged signs to the front of `output`, and returns the length. It prefetches
+    /// what follows `input`, because the first phase reads in bursts that the CPU's own prefetching does not keep up
+    /// with (encode-english on a Zen 5, prefetched in the first phase: 4.9 → 6.9 GB/s; an Intel Xeon, in the second,
+    /// when plain text went this way: 3.45 → 3.7).
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,avx2,bmi1,bmi2,lzcnt,popcnt"
     )]
     pub(super) fn spell(&mut self, output: &mut [u8], input: &[u8]) -> usize {
         // A slot before its signs: the gap, room for the byte from `first`, dots.
         let slots = _mm512_set1_epi64(i64::from_le_bytes(*b" \0......"));
-        // To the second byte of each slot, the byte of its sign: shuffles stay within 16 bytes, two slots.
+        // Put the byte of its sign into the second byte of each slot: shuffles stay within 16 bytes, two slots.
         let spread = load64(&SPREAD, 0);
         let dashes = byte(b'-');
         let groups = self.count.div_ceil(8);
@@ -271,13 +274,13 @@ impl Stage {
             prefetch(input, PREFETCH + 8 * group);
             let (dash, keep, first) = (word(dash), word(keep), word(first));
             let firsts = _mm512_set1_epi64(first.cast_signed());
-            // Not by a mask: moving one to a mask register takes a cycle, and two are moved already.
+            // Do not use a mask here: moving one to a mask register takes a cycle, and two are moved already.
             let slots = _mm512_or_si512(slots, _mm512_shuffle_epi8(firsts, spread));
             let slots = _mm512_mask_mov_epi8(slots, dash, dashes);
             let text = _mm512_maskz_compress_epi8(keep, slots);
             let end = begin.wrapping_add(written);
-            // SAFETY: `output` is 64 bytes long for every group (checked above), and each of the groups so far has added
-            // at most 64, the bits of a word, to `written`; so there are 64 bytes for this one.
+            // SAFETY: `output` is 64 bytes long for every group (checked above), and each group so far has added at
+            // most 64, the bits of a word, to `written`; so there are 64 bytes for this one.
             unsafe { _mm512_storeu_si512(end.cast(), text) };
             written += keep.count_ones() as usize;
         }

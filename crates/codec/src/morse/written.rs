@@ -1,4 +1,4 @@
-//! What the stage around a kernel keeps count of.
+//! Counts for the code around a kernel.
 
 /// How far a kernel came.
 #[derive(Clone, Copy, Debug)]

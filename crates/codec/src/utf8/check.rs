@@ -1,10 +1,11 @@
-//! Is a stream well-formed UTF-8?
+//! Checks whether a stream is well-formed UTF-8.
 
 use std::fmt;
 
 use super::Malformed;
 use super::first::{First, Unfinished};
 use crate::place::Place;
+use crate::{Codec, Fault};
 
 /// Where a stream stops being UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +24,9 @@ impl fmt::Display for Utf8Error {
 
 impl std::error::Error for Utf8Error {}
 
-/// Validates a stream block by block; the blocks may end within a character.
+/// Validates a stream block by block; blocks may end within a character.
 ///
-/// The vector kernels are those of `simdutf8`, which chooses by what the CPU can do.
+/// The vector kernels are those of `simdutf8`, which chooses by the CPU.
 #[derive(Clone, Debug, Default)]
 pub struct Validator {
     unfinished: Unfinished,
@@ -33,7 +34,7 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// A validator at the beginning of a stream.
+    /// Makes a validator at the beginning of a stream.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -42,7 +43,7 @@ impl Validator {
     /// Validates the next block.
     ///
     /// # Errors
-    /// [`Utf8Error`]: the first ill-formed sequence of the stream. After it, nothing may be pushed.
+    /// [`Utf8Error`]: the first ill-formed sequence of the stream. Push nothing after it.
     pub fn push(&mut self, block: &[u8]) -> Result<(), Utf8Error> {
         let mut rest = block;
         if !self.unfinished.is_empty() {
@@ -54,7 +55,7 @@ impl Validator {
             }
             rest = &block[taken..];
         }
-        // The quick answer is enough for almost every block.
+        // The quick check suffices for almost every block.
         let Err(error) = simdutf8::compat::from_utf8(rest) else {
             self.place = self.place.after(rest);
             return Ok(());
@@ -68,10 +69,17 @@ impl Validator {
         Ok(())
     }
 
-    /// The stream is over.
+    /// Returns how many bytes from the beginning of the stream are whole characters. Up to three bytes after them may
+    /// begin one, or were refused.
+    #[must_use]
+    pub fn whole_bytes(&self) -> u64 {
+        self.place.offset
+    }
+
+    /// Ends the stream.
     ///
     /// # Errors
-    /// [`Utf8Error`]: it ends within a character.
+    /// [`Utf8Error`]: the stream ends within a character.
     pub fn finish(&self) -> Result<(), Utf8Error> {
         if self.unfinished.is_empty() {
             Ok(())
@@ -82,5 +90,52 @@ impl Validator {
 
     fn error(&self, valid: &[u8], wrong: &[u8]) -> Utf8Error {
         Utf8Error { place: self.place.after(valid), malformed: Malformed::new(wrong) }
+    }
+}
+
+/// Passes a stream on unchanged, up to the first byte that is not UTF-8.
+///
+/// It keeps an unfinished character until the rest arrives, so no byte of an ill-formed sequence gets out.
+#[derive(Clone, Debug, Default)]
+pub struct Checker {
+    validator: Validator,
+}
+
+impl Checker {
+    /// Makes a checker at the beginning of a stream.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Codec for Checker {
+    type Error = Utf8Error;
+
+    fn output_bound(&self, input_bytes: usize) -> usize {
+        // At most three bytes were kept.
+        input_bytes.saturating_add(3)
+    }
+
+    fn push(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, Fault<Utf8Error>> {
+        let kept = self.validator.unfinished;
+        let begin = self.validator.whole_bytes();
+        let result = self.validator.push(input);
+        let end =
+            result.as_ref().map_or_else(|e| e.place.offset, |()| self.validator.whole_bytes());
+        let mut written = usize::try_from(end - begin).unwrap_or(usize::MAX);
+        if let Some(of_input) = written.checked_sub(kept.bytes().len()) {
+            let (front, rest) = output.split_at_mut(kept.bytes().len());
+            front.copy_from_slice(kept.bytes());
+            rest[..of_input].copy_from_slice(&input[..of_input]);
+        } else {
+            // The kept character is still unfinished, or is refused.
+            written = 0;
+        }
+        result.map(|()| written).map_err(|error| Fault { written, error })
+    }
+
+    fn finish(&mut self, _: &mut [u8]) -> Result<usize, Fault<Utf8Error>> {
+        self.validator.finish().map(|()| 0).map_err(|error| Fault { written: 0, error })
     }
 }

@@ -1,19 +1,20 @@
-//! The first character of some bytes, as Unicode defines it.
+//! Finds the first character of some bytes, as Unicode defines it.
 
 /// What some bytes begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum First {
-    /// A character of so many bytes.
+    /// A character with its length in bytes.
     Character(char, usize),
-    /// A maximal subpart of an ill-formed sequence: so many bytes that one U+FFFD stands for.
+    /// A maximal subpart of an ill-formed sequence, with its length in bytes; one U+FFFD replaces it.
     Malformed(usize),
-    /// All the bytes there are may be the beginning of a character.
+    /// All the bytes may be the beginning of a character.
     Unfinished,
 }
 
-/// What `bytes`, which may not be empty, begin with.
+/// Returns what `bytes` begin with; they may not be empty.
 ///
-/// Source: The Unicode Standard, table 3-7 (well-formed UTF-8) and section 3.9, "U+FFFD Substitution of Maximal Subparts".
+/// Source: The Unicode Standard, table 3-7 (well-formed UTF-8) and section 3.9, "U+FFFD Substitution of Maximal
+/// Subparts".
 #[inline]
 pub(crate) fn first(bytes: &[u8]) -> First {
     let lead = bytes[0];
@@ -42,7 +43,7 @@ pub(crate) fn first(bytes: &[u8]) -> First {
     char::from_u32(code_point).map_or(First::Malformed(1), |c| First::Character(c, length))
 }
 
-/// The bytes of a character whose end has not been seen yet.
+/// The bytes of an unfinished character.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unfinished {
     bytes: [u8; 4],
@@ -65,8 +66,8 @@ impl Unfinished {
         kept
     }
 
-    /// Joins the kept bytes with the beginning of `input`: what they begin with, and how many bytes of `input` are in
-    /// it. `Unfinished` has taken all of `input` into the kept bytes; otherwise nothing is kept any more.
+    /// Joins the kept bytes with the beginning of `input`; returns what they begin with and how many bytes of `input`
+    /// it contains. After `Unfinished` all of `input` is kept; otherwise nothing is kept any more.
     pub(crate) fn join(&mut self, input: &[u8]) -> (First, [u8; 4], usize) {
         let before = self.length;
         let more = input.len().min(4 - before);
@@ -91,7 +92,7 @@ impl Unfinished {
 mod tests {
     use super::*;
 
-    /// All beginnings that matter: every lead byte with bytes at the edges of the ranges.
+    /// Tries all beginnings that matter: every lead byte with bytes at the edges of the ranges.
     #[test]
     fn the_first_character_agrees_with_the_standard_library() {
         let edges = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xE1, 0xFF];

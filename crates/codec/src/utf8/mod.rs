@@ -1,15 +1,15 @@
-//! UTF-8: is a stream well-formed, and what to do when it is not.
+//! Checks and repairs UTF-8.
 
 mod check;
 pub(crate) mod first;
 mod repair;
 
-pub use check::{Utf8Error, Validator};
+pub use check::{Checker, Utf8Error, Validator};
 pub use repair::{Repairer, Replacement};
 
 use std::fmt;
 
-/// A maximal subpart of an ill-formed sequence: the one to three bytes that one U+FFFD stands for.
+/// A maximal subpart of an ill-formed sequence: the one to three bytes that one U+FFFD replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
     bytes: [u8; 3],
@@ -24,7 +24,7 @@ impl Malformed {
         Self { bytes, length }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use super::first::{First, Unfinished};
 use crate::{Codec, Fault};
 
-/// What is written for an ill-formed sequence.
+/// What replaces an ill-formed sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replacement {
     /// U+FFFD for each maximal subpart, as the WHATWG Encoding Standard (UTF-8 decoder) and The Unicode Standard (3.9) say.
@@ -15,7 +15,7 @@ pub enum Replacement {
     Nothing,
 }
 
-/// Any bytes → UTF-8. Well-formed input comes out as it is, a byte order mark included.
+/// Turns any bytes into UTF-8. Well-formed input comes out unchanged, including a byte order mark.
 #[derive(Clone, Debug)]
 pub struct Repairer {
     replacement: Replacement,
@@ -24,13 +24,13 @@ pub struct Repairer {
 }
 
 impl Repairer {
-    /// A repairer at the beginning of a stream.
+    /// Makes a repairer at the beginning of a stream.
     #[must_use]
     pub fn new(replacement: Replacement) -> Self {
         Self { replacement, unfinished: Unfinished::default(), replaced: 0 }
     }
 
-    /// How many sequences were ill-formed so far.
+    /// Returns how many sequences were ill-formed so far.
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.replaced
@@ -54,7 +54,7 @@ impl Codec for Repairer {
     type Error = Infallible;
 
     fn output_bound(&self, input_bytes: usize) -> usize {
-        // Every byte may be a sequence of its own; and a character that began in the last block.
+        // Every byte may be a sequence of its own, and a character may have begun in the last block.
         input_bytes.saturating_mul(3).saturating_add(4)
     }
 

@@ -1,12 +1,13 @@
-//! The block ciphers: the standard's examples, kernels against the oracle, and RustCrypto's opinion.
+//! Tests the block ciphers with the standard's examples, and compares the kernels with the naive version and with
+//! RustCrypto.
 
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
-use fullbore_codec::Tier;
 use fullbore_codec::gost::{BlockCipher, Counter, Key, Kuznyechik, Magma, Turn, naive};
 
 use crate::given;
+use crate::tiers;
 
-/// What the oracle makes of each block.
+/// The naive version's function for each block.
 type Oracle = fn(&[u8; 32], &mut [u8]);
 
 fn naive_kuznyechik(key: &[u8; 32], blocks: &mut [u8]) {
@@ -30,7 +31,7 @@ fn naive_magma(key: &[u8; 32], blocks: &mut [u8]) {
 #[test]
 fn every_kernel_gives_the_example_of_the_standard() {
     // GOST R 34.12-2015, A.1 and A.2
-    for tier in Tier::all() {
+    for tier in tiers::tested() {
         let cipher = Kuznyechik::new(&given::standard_kuznyechik_key(), tier);
         let mut block = given::hex("1122334455667700ffeeddccbbaa9988");
         cipher.encrypt_blocks(&mut block);
@@ -49,7 +50,7 @@ fn every_kernel_gives_the_example_of_the_standard() {
 
 fn agrees<C: BlockCipher>(oracle: Oracle) {
     let key = given::key(5);
-    for tier in Tier::all() {
+    for tier in tiers::tested() {
         let cipher = C::new(&key, tier);
         for blocks in (0..=140).chain([255, 256, 257, 300]) {
             let plain = given::bytes(blocks as u64, blocks * C::BLOCK_BYTES);
@@ -73,7 +74,7 @@ fn every_kernel_agrees_with_naive_on_every_number_of_blocks() {
 fn agrees_at_every_alignment<C: BlockCipher>(oracle: Oracle) {
     let key = given::key(6);
     let length = 130 * C::BLOCK_BYTES;
-    for tier in Tier::all() {
+    for tier in tiers::tested() {
         let cipher = C::new(&key, tier);
         for alignment in 0..64 {
             let memory = given::bytes(alignment as u64, length + 128);
@@ -97,7 +98,7 @@ fn every_kernel_agrees_with_naive_at_every_alignment() {
 fn counts_over<C: BlockCipher>(oracle: Oracle) {
     let key = given::key(7);
     let half = C::BLOCK_BYTES / 2;
-    // Starts from which each byte, each half and the whole block turn over within the gamma.
+    // Start where each byte, each half and the whole block overflow within the gamma.
     let starts = [
         [0xff; 16],
         [0; 16],
@@ -109,7 +110,7 @@ fn counts_over<C: BlockCipher>(oracle: Oracle) {
                 let first = Counter::new(&start[..C::BLOCK_BYTES], turn);
                 let mut wanted = counters(&start[..C::BLOCK_BYTES], turn, blocks);
                 oracle(key.bytes(), &mut wanted);
-                for tier in Tier::all() {
+                for tier in tiers::tested() {
                     let mut counter = first.clone();
                     let mut gamma = given::bytes(1, wanted.len());
                     C::new(&key, tier).gamma(&mut counter, &mut gamma);
@@ -123,7 +124,7 @@ fn counts_over<C: BlockCipher>(oracle: Oracle) {
     }
 }
 
-/// Counters by adding with carry in the bytes that count, as one would on paper.
+/// Computes counters by adding with carry in the bytes that count, as one would on paper.
 fn counters(start: &[u8], turn: Turn, blocks: usize) -> Vec<u8> {
     let (half, mut block, mut all) = (start.len() / 2, start.to_vec(), Vec::new());
     let counting = match turn {
@@ -159,7 +160,7 @@ fn chains<C: BlockCipher>(oracle: Oracle) {
             oracle(key.bytes(), block);
             last.copy_from_slice(block);
         }
-        for tier in Tier::all() {
+        for tier in tiers::tested() {
             let mut found = plain.clone();
             C::new(&key, tier).chain_blocks(&first, &mut found);
             assert!(found == wanted, "{tier}: a chain of {blocks} blocks");
@@ -182,7 +183,7 @@ fn rustcrypto_agrees<C: BlockCipher, R: KeyInit + BlockCipherEncrypt + BlockCiph
         for block in wanted.chunks_mut(C::BLOCK_BYTES) {
             theirs.encrypt_block(block.try_into().unwrap());
         }
-        for tier in Tier::all() {
+        for tier in tiers::tested() {
             let mut found = plain.clone();
             C::new(&key, tier).encrypt_blocks(&mut found);
             assert!(found == wanted, "{tier}: seed {seed}");

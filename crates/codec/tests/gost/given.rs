@@ -2,7 +2,7 @@
 
 use fullbore_codec::gost::Key;
 
-/// Bytes that look random, the same for the same seed (a linear congruential generator's upper bits).
+/// Returns bytes that look random, the same for the same seed (a linear congruential generator's upper bits).
 pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     (0..length)
@@ -15,12 +15,12 @@ pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
         .collect()
 }
 
-/// A key that looks random.
+/// Returns a key that looks random.
 pub(crate) fn key(seed: u64) -> Key {
     Key::new(bytes(seed, 32).try_into().unwrap())
 }
 
-/// The bytes of hexadecimal text; spaces and line ends are for the reader.
+/// Parses hexadecimal text; spaces and line ends are for the reader.
 pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         text.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| digit as u8).collect();
@@ -28,17 +28,17 @@ pub(crate) fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// The key of hexadecimal text.
+/// Parses a key from hexadecimal text.
 pub(crate) fn hex_key(text: &str) -> Key {
     Key::new(hex(text).try_into().unwrap())
 }
 
-/// The key of the examples of the standards for blocks of 128 bits.
+/// Returns the key of the standards' examples for blocks of 128 bits.
 pub(crate) fn standard_kuznyechik_key() -> Key {
     hex_key("8899aabbccddeeff0011223344556677 fedcba98765432100123456789abcdef")
 }
 
-/// The key of the examples of the standards for blocks of 64 bits.
+/// Returns the key of the standards' examples for blocks of 64 bits.
 pub(crate) fn standard_magma_key() -> Key {
     hex_key("ffeeddccbbaa99887766554433221100 f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
 }

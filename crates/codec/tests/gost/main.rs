@@ -1,4 +1,4 @@
-//! The ciphers of GOST R 34.12-2015 against the standards, against each other and against other implementations.
+//! Compares the ciphers of GOST R 34.12-2015 with the standards, with each other and with other implementations.
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)]
 
@@ -7,4 +7,6 @@ mod blocks;
 mod given;
 mod openssl;
 mod stream;
+#[path = "../common/tiers.rs"]
+mod tiers;
 mod vectors;

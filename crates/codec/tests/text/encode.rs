@@ -1,15 +1,16 @@
-//! Encoding: every kernel does what the oracle does, whatever the length, place in memory and cut.
+//! Tests encoding: every kernel matches the naive version, whatever the length, alignment and split.
 
-use fullbore_codec::morse::{EncodeCause, EncodeError, Encoder, OnError, naive};
-use fullbore_codec::{Place, Tier};
+use fullbore_codec::Place;
+use fullbore_codec::morse::{Alphabet, EncodeCause, EncodeError, Encoder, OnError, naive};
 use proptest::prelude::*;
 
 use crate::support::{Outcome, mixture, run};
+use crate::tiers;
 
 const MODES: [OnError; 3] = [OnError::Fail, OnError::Replace, OnError::Skip];
 
-/// Sets of pieces, from tame to hostile; the tame ones let a kernel run without a stop.
-const PIECES: [&[&[u8]]; 7] = [
+/// Sets of pieces, from tame to hostile; a kernel runs through the tame ones without stopping.
+const PIECES: [&[&[u8]]; 8] = [
     &[
         b"The quick ",
         b"brown fox",
@@ -19,7 +20,7 @@ const PIECES: [&[&[u8]]; 7] = [
         b"\t",
         b" ",
     ],
-    // What has no code at the beginning of lines, in a row, and among control characters.
+    // Characters without a code at the beginning of lines, in a row, and among control characters.
     &[
         b"the longest of these pieces, plain words so far ",
         b"# heading\n",
@@ -82,10 +83,48 @@ const PIECES: [&[&[u8]]; 7] = [
         b"\n",
         "が".as_bytes(),
     ],
+    // Decomposed text, marks that fit nothing, byte order marks, letters of syllables.
+    &[
+        "e\u{301}".as_bytes(),
+        "и\u{306}".as_bytes(),
+        "ι\u{308}\u{301}".as_bytes(),
+        "a\u{302}\u{303}".as_bytes(),
+        "x\u{306}".as_bytes(),
+        "\u{301}".as_bytes(),
+        "\u{FEFF}".as_bytes(),
+        "\u{1112}\u{1161}\u{11AB}".as_bytes(),
+        "ا\u{654}".as_bytes(),
+        b"plain words ",
+        "слова ".as_bytes(),
+        b"\n",
+        b"\xCC",
+        "☃".as_bytes(),
+    ],
 ];
 
 fn expected(input: &[u8], mode: OnError) -> Outcome<EncodeError> {
     naive::encode(input, mode)
+}
+
+#[test]
+fn encoding_one_alphabet_agrees_with_the_oracle_wherever_the_stream_is_cut() {
+    for (seed, pieces) in PIECES.iter().enumerate() {
+        let text = mixture(pieces, 120, 400 + seed as u64);
+        for alphabet in Alphabet::ALL {
+            for mode in MODES {
+                let expected = naive::encode_in(Some(alphabet), &text, mode);
+                for tier in tiers::tested() {
+                    let encoder = || Encoder::of_alphabet(tier, alphabet, mode);
+                    for cut in 0..=text.len() {
+                        let outcome = run(encoder(), &[&text[..cut], &text[cut..]]);
+                        assert_eq!(outcome, expected, "{tier} {alphabet} {mode} {seed} {cut}");
+                    }
+                    let bytes: Vec<&[u8]> = text.chunks(1).collect();
+                    assert_eq!(run(encoder(), &bytes), expected, "{tier} {alphabet} {mode} {seed}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -96,7 +135,7 @@ fn every_kernel_agrees_with_the_oracle_on_every_length() {
             for length in 0..=text.len() {
                 let input = &text[..length];
                 let expected = expected(input, mode);
-                for tier in Tier::all() {
+                for tier in tiers::tested() {
                     assert_eq!(
                         run(Encoder::new(tier, mode), &[input]),
                         expected,
@@ -116,12 +155,35 @@ fn every_kernel_agrees_with_the_oracle_at_every_alignment() {
             let input = &text[start..];
             for mode in MODES {
                 let expected = expected(input, mode);
-                for tier in Tier::all() {
+                for tier in tiers::tested() {
                     assert_eq!(
                         run(Encoder::new(tier, mode), &[input]),
                         expected,
                         "{tier} {mode} {start}"
                     );
+                }
+            }
+        }
+    }
+}
+
+/// Every text of up to four of these bytes: a letter, one that takes a mark, a mark, and beginnings of characters.
+#[test]
+fn no_short_text_depends_on_where_it_is_cut() {
+    const BYTES: [u8; 7] = [b'J', b'e', 0xCC, 0x81, 0xCD, 0xE8, b'\n'];
+    let mut texts = vec![vec![]];
+    for length in 0..4 {
+        let longer = texts.iter().filter(|text: &&Vec<u8>| text.len() == length);
+        let longer = longer.flat_map(|text| BYTES.map(|byte| [&text[..], &[byte]].concat()));
+        texts.extend(longer.collect::<Vec<_>>());
+    }
+    for text in &texts {
+        for mode in MODES {
+            let expected = expected(text, mode);
+            for tier in tiers::tested() {
+                for cut in 0..=text.len() {
+                    let outcome = run(Encoder::new(tier, mode), &[&text[..cut], &text[cut..]]);
+                    assert_eq!(outcome, expected, "{tier} {mode} {text:x?} {cut}");
                 }
             }
         }
@@ -134,7 +196,7 @@ fn the_output_does_not_depend_on_where_the_stream_is_cut() {
         let text = mixture(pieces, 300, 200 + seed as u64);
         for mode in MODES {
             let expected = expected(&text, mode);
-            for tier in Tier::all() {
+            for tier in tiers::tested() {
                 for cut in 0..=text.len() {
                     let blocks = [&text[..cut], &text[cut..]];
                     assert_eq!(
@@ -160,7 +222,7 @@ fn long_texts_pass_the_stages_of_a_kernel() {
         let text = mixture(pieces, 20_000, 300 + seed as u64);
         for mode in MODES {
             let expected = expected(&text, mode);
-            for tier in Tier::all() {
+            for tier in tiers::tested() {
                 assert_eq!(
                     run(Encoder::new(tier, mode), &[&text]),
                     expected,
@@ -173,7 +235,7 @@ fn long_texts_pass_the_stages_of_a_kernel() {
 
 #[test]
 fn an_error_says_where_and_what() {
-    for tier in Tier::all() {
+    for tier in tiers::tested() {
         let text = "ab\nзнак ~ тут".as_bytes();
         let (output, error) = run(Encoder::new(tier, OnError::Fail), &[text]);
         assert_eq!(output, b".- -...\n--.. -. .- -.- /");
@@ -181,11 +243,11 @@ fn an_error_says_where_and_what() {
         assert_eq!(error, Some(EncodeError { place, cause: EncodeCause::NoCode('~') }));
         assert_eq!(
             error.unwrap().to_string(),
-            "byte 12, line 2, column 6: no Morse code for '~' (U+007E)"
+            "byte 13, line 2, column 6: no Morse code for '~' (U+007E)"
         );
         let (output, error) = run(Encoder::new(tier, OnError::Fail), &[b"e\xE2\x82", b"!"]);
         assert_eq!(output, b".");
-        assert_eq!(error.unwrap().to_string(), "byte 1, line 1, column 2: invalid UTF-8: E2 82");
+        assert_eq!(error.unwrap().to_string(), "byte 2, line 1, column 2: invalid UTF-8: E2 82");
     }
 }
 
@@ -194,7 +256,7 @@ proptest! {
 
     #[test]
     fn any_text_in_any_blocks_encodes_as_the_oracle_says(
-        text in prop_oneof![".*", "[ -~\n]{0,400}", "[а-яЁ \n,.]{0,200}", "[ぁ-ヾ。、\n]{0,150}"],
+        text in prop_oneof![".*", "[ -~\n]{0,400}", "[а-яЁ \n,.]{0,200}", "[ぁ-ヾ。、\n]{0,150}", "[aeийιυ\u{300}-\u{308}\u{342}\u{FEFF} \n]{0,200}"],
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
         mode in prop::sample::select(MODES.to_vec()),
     ) {
@@ -203,7 +265,7 @@ proptest! {
         cuts.extend([0, text.len()]);
         cuts.sort_unstable();
         let blocks: Vec<&[u8]> = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]).collect();
-        for tier in Tier::all() {
+        for tier in tiers::tested() {
             prop_assert_eq!(run(Encoder::new(tier, mode), &blocks), expected(text, mode));
         }
     }

@@ -1,4 +1,4 @@
-//! Sources give the same bytes however they are asked for, and what they promise is in them.
+//! Tests that sources give the same bytes for requests of any size, and contain what they promise.
 
 use fullbore_codec::generate::{JsonLines, Limited, Lines, Random, Skip, Source, Zero};
 use serde_json::Value;
@@ -34,7 +34,7 @@ fn the_bytes_do_not_depend_on_the_sizes_asked_for() {
 }
 
 #[test]
-fn what_comes_after_a_skip_is_what_comes_after_reading_as_much() {
+fn a_skip_continues_where_reading_as_much_would() {
     for length in [1, 3, 80, 5_000, 100_000] {
         let whole = take(&mut Lines::new(length), 700_000);
         let (mut source, mut numbers, mut at) = (Lines::new(length), Numbers(5), 0);
@@ -50,7 +50,7 @@ fn what_comes_after_a_skip_is_what_comes_after_reading_as_much() {
 }
 
 #[test]
-fn a_seed_is_a_stream() {
+fn each_seed_has_its_own_stream() {
     assert_eq!(take(&mut Random::new(1), 64), take(&mut Random::new(1), 64));
     assert_ne!(take(&mut Random::new(1), 64), take(&mut Random::new(2), 64));
     assert_ne!(take(&mut JsonLines::new(1, None), 640), take(&mut JsonLines::new(2, None), 640));

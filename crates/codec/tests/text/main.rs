@@ -1,4 +1,4 @@
-//! The text stages: every kernel against its oracle, the tables against their sources, the stream against its cuts.
+//! Tests the text stages: kernels against naive versions, tables against sources, split streams against whole ones.
 
 mod conformance;
 mod decode;
@@ -6,5 +6,8 @@ mod encode;
 mod fizzbuzz;
 mod generate;
 mod peer;
+mod round_trip;
 mod support;
+#[path = "../common/tiers.rs"]
+mod tiers;
 mod utf8;

@@ -1,8 +1,8 @@
-//! Running stages on blocks, and text that finds trouble.
+//! Runs stages on blocks, and makes text that finds trouble.
 
 use fullbore_codec::{Codec, Fault};
 
-/// What a stage made of a stream: its output, and the error at which it stopped.
+/// What a stage made of a stream: its output, and the error that stopped it.
 pub(crate) type Outcome<E> = (Vec<u8>, Option<E>);
 
 /// Runs a stage over the blocks.
@@ -29,7 +29,7 @@ pub(crate) fn run<C: Codec>(mut codec: C, blocks: &[&[u8]]) -> Outcome<C::Error>
     (whole, error)
 }
 
-/// Numbers that look random and are the same every time.
+/// Generates numbers that look random and are the same every time.
 pub(crate) struct Numbers(pub u64);
 
 impl Numbers {
@@ -40,7 +40,7 @@ impl Numbers {
     }
 }
 
-/// Text of `length` bytes from random `pieces`.
+/// Makes text of `length` bytes from random `pieces`.
 pub(crate) fn mixture(pieces: &[&[u8]], length: usize, seed: u64) -> Vec<u8> {
     let mut numbers = Numbers(seed);
     let mut text = Vec::new();

@@ -1,7 +1,7 @@
-//! UTF-8: the standard library is the oracle.
+//! Tests UTF-8 against the standard library.
 
 use fullbore_codec::Place;
-use fullbore_codec::utf8::{Repairer, Replacement, Validator};
+use fullbore_codec::utf8::{Checker, Repairer, Replacement, Validator};
 use proptest::prelude::*;
 
 use crate::support::{mixture, run};
@@ -22,7 +22,7 @@ const PIECES: &[&[u8]] = &[
     b"\xF1\x80\x80",
 ];
 
-/// The place and the bytes of the first ill-formed sequence.
+/// Returns the position and the bytes of the first ill-formed sequence.
 fn first_error(input: &[u8]) -> Option<(Place, Vec<u8>)> {
     let error = std::str::from_utf8(input).err()?;
     let (valid, wrong) = input.split_at(error.valid_up_to());
@@ -39,6 +39,12 @@ fn validate(blocks: &[&[u8]]) -> Option<(Place, Vec<u8>)> {
 
 fn assert_both(input: &[u8], blocks: &[&[u8]]) {
     assert_eq!(validate(blocks), first_error(input), "{input:02x?}");
+    let (passed, error) = run(Checker::new(), blocks);
+    let refused = first_error(input);
+    let whole = refused.as_ref().map_or(input.len() as u64, |(place, _)| place.offset);
+    assert_eq!(passed.len() as u64, whole, "{input:02x?}");
+    assert!(input.starts_with(&passed), "{input:02x?}");
+    assert_eq!(error.map(|error| error.place), refused.map(|(place, _)| place), "{input:02x?}");
     let repaired = run(Repairer::new(Replacement::Character), blocks);
     assert_eq!(repaired.0, String::from_utf8_lossy(input).as_bytes(), "{input:02x?}");
     let dropped: String = input.utf8_chunks().map(|chunk| chunk.valid()).collect();
@@ -48,7 +54,7 @@ fn assert_both(input: &[u8], blocks: &[&[u8]]) {
 #[test]
 fn checking_and_repairing_do_not_depend_on_where_the_stream_is_cut() {
     for seed in 0..20usize {
-        // Later seeds: the first pieces, which are well-formed, so that errors come late.
+        // Later seeds use the first pieces, which are well-formed, so that errors come late.
         let pieces = if seed < 10 { PIECES } else { &PIECES[..5] };
         let mut text = mixture(pieces, 150, seed as u64);
         text.extend_from_slice(PIECES[5 + seed % 8]);
@@ -62,7 +68,8 @@ fn checking_and_repairing_do_not_depend_on_where_the_stream_is_cut() {
     }
 }
 
-/// WHATWG Encoding Standard and The Unicode Standard, table 3-8 to 3-11 (section 3.9, "U+FFFD Substitution of Maximal Subparts").
+/// Checks the examples of the WHATWG Encoding Standard and of The Unicode Standard, table 3-8 to 3-11 (section 3.9,
+/// "U+FFFD Substitution of Maximal Subparts").
 #[test]
 fn sequences_are_replaced_as_the_unicode_standard_shows() {
     let repaired = |bytes: &[u8]| {
@@ -80,7 +87,7 @@ fn an_error_says_where_and_what() {
     let mut validator = Validator::new();
     validator.push("erste\nzwölf \u{1D11E}".as_bytes()).unwrap();
     let error = validator.push(b"\xE2\x82\n").unwrap_err();
-    assert_eq!(error.to_string(), "byte 17, line 2, column 8: invalid UTF-8: E2 82");
+    assert_eq!(error.to_string(), "byte 18, line 2, column 8: invalid UTF-8: E2 82");
 }
 
 proptest! {

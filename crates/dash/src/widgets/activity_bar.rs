@@ -1,7 +1,7 @@
 //! What a stage does, as a bar and in words.
 
 use fullbore_measure::Share;
-use fullbore_pipeline::record::Cause;
+use fullbore_record::Cause;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -56,7 +56,7 @@ fn cause_name(cause: Cause) -> &'static str {
         Cause::Child => "child",
         Cause::FifoPeer => "no peer",
         Cause::Stopped => "stopped",
-        Cause::Unknown => "waiting",
+        _ => "waiting",
     }
 }
 

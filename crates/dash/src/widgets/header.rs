@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 
 use super::cells::cells_of;
 use crate::Look;
-use crate::state::Shown;
+use crate::shown::Shown;
 
 /// Cells of the CPU gauge.
 const CPU_CELLS: usize = 10;

@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 
 use super::cells::cells_of;
 use crate::Look;
-use crate::state::ShownPipe;
+use crate::shown::ShownPipe;
 
 /// Cells of the gauge itself.
 const CELLS: usize = 6;

@@ -11,7 +11,7 @@ use super::activity_bar::ActivityBar;
 use super::pipe_gauge::PipeGauge;
 use crate::Look;
 use crate::layout::Columns;
-use crate::state::ShownStage;
+use crate::shown::ShownStage;
 use crate::text::fit;
 
 /// A stage: number, command, what it does, its rate now and before, and the pipe to the next stage.

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::Widget;
 
 use crate::Look;
-use crate::state::Verdict;
+use crate::shown::Verdict;
 use crate::text::{fit, wrap};
 
 /// The first finding; its advice takes the last line when the area has one more than the message needs.

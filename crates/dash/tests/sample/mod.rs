@@ -3,8 +3,8 @@
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small and made up")]
 
 use fullbore_measure::Host;
-use fullbore_pipeline::record::{
-    Cause, Finding, FindingKind, Outcome, PipeRecord, RunRecord, Snapshot, StageRecord,
+use fullbore_record::{
+    AdvicePart, Cause, Finding, FindingKind, Outcome, PipeRecord, RunRecord, Snapshot, StageRecord,
     StageTimeline, Timeline, TuningRecord,
 };
 
@@ -152,16 +152,12 @@ fn tuning(pipe: &PipeRecord) -> TuningRecord {
 }
 
 fn finding() -> Finding {
-    Finding {
-        kind: FindingKind::Bottleneck,
-        stage: Some(2),
-        pipe: None,
-        message:
-            "stage 2 (jq) is the bottleneck: it ran 93 % of the time while stage 1 waited for it"
-                .to_owned(),
-        advice: "fullbore par --block 4M -- jq -r '.user.id // empty'".to_owned(),
-        evidence: std::collections::BTreeMap::new(),
-    }
+    let message = "jq is on a CPU 93 % of the time; zstdcat waits for it 55 % of the time.";
+    Finding::new(FindingKind::Bottleneck, message).about_stage(2).with_advice(vec![
+        AdvicePart::text("Run several at once, if its lines are independent: "),
+        AdvicePart::command("parallel -q --pipe -k jq -r '.user.id // empty'"),
+        AdvicePart::text("."),
+    ])
 }
 
 /// Marks stages as ended, with an exit status each.

@@ -1,4 +1,4 @@
-//! Digests of the stream.
+//! Hashes the stream.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub enum Hash {
     Xxh3,
 }
 
-/// A digest in the making.
+/// A digest in progress.
 pub(super) enum Hasher {
     Sha256(sha2::Sha256),
     Blake3(Box<blake3::Hasher>),
@@ -42,7 +42,7 @@ impl Hasher {
         }
     }
 
-    /// The digest in lower-case hexadecimal digits.
+    /// Returns the digest in lower-case hexadecimal digits.
     pub(super) fn finish(self) -> String {
         match self {
             Self::Sha256(hasher) => hexadecimal(&hasher.finalize()),
@@ -55,7 +55,7 @@ impl Hasher {
 fn hexadecimal(bytes: &[u8]) -> String {
     let mut text = String::new();
     for byte in bytes {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
     text
@@ -66,8 +66,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn published_digests_come_out_however_the_input_is_cut() {
-        // FIPS 180-4 example; the test vectors of BLAKE3 and of xxHash for an empty input.
+    fn digests_match_published_ones_however_the_input_is_split() {
+        // The example of FIPS 180-4; the test vectors of BLAKE3 and of xxHash for an empty input.
         let cases: [(Hash, &[u8], &str); 4] = [
             (
                 Hash::Sha256,

@@ -1,39 +1,45 @@
-//! What can end the stream early.
+//! Errors that end the stream early.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// A failure, named by the side it came from.
+use fullbore_measure::Bytes;
+
+/// A failure of a buffer, by the side it came from.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The input could not be read.
+    /// Reading the input failed.
     Reading(io::Error),
-    /// The output could not be written; a reader that left is `BrokenPipe`.
+    /// Writing the output failed; `BrokenPipe` means that its reader left.
     Writing(io::Error),
-    /// A file that gets the stream as well could not be written.
+    /// Writing a copy of the stream to a file failed.
     WritingCopy {
         /// The file.
         path: PathBuf,
-        /// What Linux said.
+        /// How many bytes the file had taken before.
+        written: Bytes,
+        /// Linux's reason.
         source: io::Error,
     },
-    /// No spill file could be made in this folder.
+    /// No spill file could be created in this folder.
     Spill {
         /// The folder.
         folder: PathBuf,
-        /// What Linux said.
+        /// Linux's reason.
         source: io::Error,
     },
-    /// The spill file could not be read back.
+    /// Reading the spill file back failed.
     ReadingSpill(io::Error),
-    /// Linux gave no thread.
+    /// Linux refused to start a thread.
     Thread(io::Error),
+    /// Linux refused a descriptor.
+    Descriptor(io::Error),
 }
 
 impl Error {
-    /// Whether the reader of the output has left, which is no failure of anyone.
+    /// Tells whether the output's reader left, which is nobody's failure.
     #[must_use]
     pub fn is_reader_gone(&self) -> bool {
         matches!(self, Self::Writing(source) if source.kind() == io::ErrorKind::BrokenPipe)
@@ -45,12 +51,15 @@ impl fmt::Display for Error {
         match self {
             Self::Reading(source) => write!(f, "reading the input: {source}"),
             Self::Writing(source) => write!(f, "writing the output: {source}"),
-            Self::WritingCopy { path, source } => write!(f, "writing {}: {source}", path.display()),
+            Self::WritingCopy { path, source, .. } => {
+                write!(f, "writing {}: {source}", path.display())
+            }
             Self::Spill { folder, source } => {
                 write!(f, "making a spill file in {}: {source}", folder.display())
             }
             Self::ReadingSpill(source) => write!(f, "reading the spill file: {source}"),
             Self::Thread(source) => write!(f, "starting a thread: {source}"),
+            Self::Descriptor(source) => write!(f, "making a descriptor: {source}"),
         }
     }
 }
@@ -63,7 +72,8 @@ impl std::error::Error for Error {
             | Self::WritingCopy { source, .. }
             | Self::Spill { source, .. }
             | Self::ReadingSpill(source)
-            | Self::Thread(source) => Some(source),
+            | Self::Thread(source)
+            | Self::Descriptor(source) => Some(source),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A smooth limit of the rate.
+//! Limits the rate smoothly.
 
 use std::time::{Duration, Instant};
 
-/// Says how much may go out when, so that the rate is kept over every stretch longer than a tenth of a second.
+/// Decides how many bytes may go out when, so that every stretch longer than a tenth of a second keeps the rate.
 #[derive(Debug)]
 pub(super) struct Pacer {
     bytes_per_second: f64,
@@ -10,10 +10,10 @@ pub(super) struct Pacer {
     due: Instant,
 }
 
-/// A piece is what the rate allows in this time: short enough to look smooth, long beside a wake-up.
+/// Time whose share of the rate makes one piece: short enough to look smooth, long compared with a wake-up.
 const PIECE_SECONDS: f64 = 0.01;
 
-/// A late piece is made up for, but a pause of the producer is no credit: at most this much.
+/// Most time that the pacer makes up for: a late piece counts, but a pause of the producer earns no credit.
 const CREDIT: Duration = Duration::from_millis(100);
 
 impl Pacer {
@@ -21,7 +21,7 @@ impl Pacer {
         Self { bytes_per_second: bytes_per_second as f64, due: now }
     }
 
-    /// The most bytes that go out at once.
+    /// Returns how many bytes may go out at once.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -31,7 +31,7 @@ impl Pacer {
         (self.bytes_per_second * PIECE_SECONDS).clamp(1.0, f64::from(1 << 20)) as u64
     }
 
-    /// How long to wait before the next piece.
+    /// Returns how long to wait before the next piece.
     pub(super) fn pause(&mut self, now: Instant) -> Duration {
         if let Some(earliest) = now.checked_sub(CREDIT) {
             self.due = self.due.max(earliest);
@@ -39,7 +39,7 @@ impl Pacer {
         self.due.saturating_duration_since(now)
     }
 
-    /// These bytes went out.
+    /// Records that these bytes went out.
     pub(super) fn spend(&mut self, bytes: u64) {
         self.due += Duration::from_secs_f64(bytes as f64 / self.bytes_per_second);
     }
@@ -49,7 +49,8 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// Bytes that go out in `seconds` of a clock that only the pacer moves, with a wake-up late by `late`.
+    /// Returns how many bytes go out in `seconds` of a clock that only the pacer moves, with each wake-up late by
+    /// `late`.
     fn bytes_in(rate: u64, seconds: u64, late: Duration) -> u64 {
         let start = Instant::now();
         let (mut pacer, mut now, mut sent) = (Pacer::new(rate, start), start, 0);

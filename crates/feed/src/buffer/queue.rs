@@ -1,14 +1,11 @@
-//! What waits, in order, and how much memory it holds: bookkeeping only, nothing here can block or fail.
+//! Keeps what waits, in order, and counts its memory. Nothing here can block or fail.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-
-use fullbore_pipe::OwnPipe;
 
 /// Bytes in memory.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// The bytes; the capacity is what it costs.
+    /// The bytes. Their capacity is the memory that the block costs.
     pub(super) bytes: Vec<u8>,
 }
 
@@ -22,29 +19,25 @@ impl Block {
     }
 }
 
-/// A piece of the stream, at the place where it waits.
+/// A part of the stream in the queue.
 #[derive(Debug)]
 enum Segment {
-    /// In a pipe of our own; costs the whole capacity, which is the most its pages can pin.
-    Pipe { pipe: Arc<OwnPipe>, bytes: u64 },
     /// In memory.
     Memory(Block),
-    /// In the spill file, from this offset on; costs no memory.
+    /// In the spill file, from this offset; it costs no memory.
     Spill { offset: u64, bytes: u64 },
 }
 
-/// What the writer is to hand on next.
+/// What the writer writes next.
 #[derive(Debug)]
 pub(super) enum Job {
-    /// At most this many bytes of this pipe, which stays at the front.
-    Pipe(Arc<OwnPipe>, u64),
-    /// This block, which has left the queue but still counts until [`Queue::hand_back`].
+    /// This block, which has left the queue but counts until [`Queue::hand_back`].
     Memory(Block),
-    /// This part of the spill file, which still counts until [`Queue::unspill`].
+    /// This part of the spill file, which counts until [`Queue::unspill`].
     Spill { offset: u64, bytes: u64 },
 }
 
-/// The stream between reader and writer.
+/// The part of the stream between reader and writer.
 #[derive(Debug)]
 pub(super) struct Queue {
     segments: VecDeque<Segment>,
@@ -55,61 +48,43 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// An empty queue that may hold `limit_bytes` of memory.
+    /// Makes an empty queue that may hold `limit_bytes` of memory.
     pub(super) fn new(limit_bytes: u64) -> Self {
         let segments = VecDeque::new();
         Self { segments, limit_bytes, queued_bytes: 0, memory_bytes: 0, spilled_bytes: 0 }
     }
 
-    /// Bytes of the stream that the writer has not handed on yet.
+    /// Returns how many bytes of the stream the writer has not written yet.
     pub(super) fn queued_bytes(&self) -> u64 {
         self.queued_bytes
     }
 
-    /// Memory that they hold: never more than the limit, as long as [`Self::has_room`] was asked first.
+    /// Returns how much memory they hold. It never exceeds the limit as long as callers ask [`Self::has_room`] first.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory_bytes
     }
 
-    /// Bytes that wait in the spill file.
+    /// Returns how many bytes wait in the spill file.
     pub(super) fn spilled_bytes(&self) -> u64 {
         self.spilled_bytes
     }
 
-    /// The most memory they may hold.
+    /// Returns the memory limit.
     pub(super) fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
-    /// Memory in percent of the limit.
+    /// Returns the memory held, in percent of the limit.
     pub(super) fn fill_percent(&self) -> f64 {
         self.memory_bytes as f64 * 100.0 / self.limit_bytes as f64
     }
 
-    /// Whether something that costs this much fits below the limit.
+    /// Tells whether this much more memory fits below the limit.
     pub(super) fn has_room(&self, cost_bytes: u64) -> bool {
         self.memory_bytes + cost_bytes <= self.limit_bytes
     }
 
-    /// Whether this pipe is the last place of the queue, so that more may go into it at no further cost.
-    pub(super) fn ends_with(&self, pipe: &Arc<OwnPipe>) -> bool {
-        matches!(self.segments.back(), Some(Segment::Pipe { pipe: last, .. }) if Arc::ptr_eq(last, pipe))
-    }
-
-    /// Bytes that were spliced into a pipe, behind everything else.
-    pub(super) fn add_piped(&mut self, pipe: &Arc<OwnPipe>, added: u64) {
-        self.queued_bytes += added;
-        if let Some(Segment::Pipe { pipe: last, bytes }) = self.segments.back_mut()
-            && Arc::ptr_eq(last, pipe)
-        {
-            *bytes += added;
-            return;
-        }
-        self.memory_bytes += pipe.capacity().0;
-        self.segments.push_back(Segment::Pipe { pipe: Arc::clone(pipe), bytes: added });
-    }
-
-    /// Appends to the last block when that has room left; `false` when it has not.
+    /// Appends to the last block if it has room left; otherwise returns `false`.
     pub(super) fn merge(&mut self, data: &[u8]) -> bool {
         match self.segments.back_mut() {
             Some(Segment::Memory(last))
@@ -123,14 +98,14 @@ impl Queue {
         }
     }
 
-    /// A block, behind everything else.
+    /// Appends a block.
     pub(super) fn add_block(&mut self, block: Block) {
         self.queued_bytes += block.bytes.len() as u64;
         self.memory_bytes += block.cost();
         self.segments.push_back(Segment::Memory(block));
     }
 
-    /// Bytes that were written to the spill file, behind everything else.
+    /// Appends bytes that were written to the spill file.
     pub(super) fn add_spilled(&mut self, offset: u64, added: u64) {
         self.queued_bytes += added;
         self.spilled_bytes += added;
@@ -143,10 +118,9 @@ impl Queue {
         self.segments.push_back(Segment::Spill { offset, bytes: added });
     }
 
-    /// What comes next; at most `spill_bytes` of the spill file at once.
+    /// Returns what comes next, with at most `spill_bytes` of the spill file at once.
     pub(super) fn next(&mut self, spill_bytes: u64) -> Option<Job> {
         match self.segments.front_mut()? {
-            Segment::Pipe { pipe, bytes } => Some(Job::Pipe(Arc::clone(pipe), *bytes)),
             Segment::Memory(_) => {
                 let Some(Segment::Memory(block)) = self.segments.pop_front() else { return None };
                 Some(Job::Memory(block))
@@ -164,30 +138,17 @@ impl Queue {
         }
     }
 
-    /// Bytes that were handed on, of the block or the part of the spill file in the writer's hands.
+    /// Records that bytes of the writer's block or part of the spill file were written.
     pub(super) fn advance(&mut self, bytes: u64) {
         self.queued_bytes -= bytes;
     }
 
-    /// Bytes that left the pipe at the front. When that was all, the pipe leaves the queue and is returned.
-    pub(super) fn advance_pipe(&mut self, gone: u64) -> Option<Arc<OwnPipe>> {
-        self.queued_bytes -= gone;
-        let Some(Segment::Pipe { bytes, .. }) = self.segments.front_mut() else { return None };
-        *bytes -= gone;
-        if *bytes > 0 {
-            return None;
-        }
-        let Some(Segment::Pipe { pipe, .. }) = self.segments.pop_front() else { return None };
-        self.memory_bytes -= pipe.capacity().0;
-        Some(pipe)
-    }
-
-    /// The writer is through with this block.
+    /// Records that the writer has finished this block.
     pub(super) fn hand_back(&mut self, block: &Block) {
         self.memory_bytes -= block.cost();
     }
 
-    /// The writer is through with this many bytes of the spill file.
+    /// Records that the writer has finished this many bytes of the spill file.
     pub(super) fn unspill(&mut self, bytes: u64) {
         self.spilled_bytes -= bytes;
     }
@@ -196,17 +157,13 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullbore_measure::Bytes;
     use proptest::prelude::*;
 
-    const PIPE_BYTES: u64 = 4096;
     const BLOCK_BYTES: usize = 64;
-    const LIMIT_BYTES: u64 = 5 * PIPE_BYTES;
+    const LIMIT_BYTES: u64 = 20 * BLOCK_BYTES as u64;
 
     #[derive(Clone, Debug)]
     enum Step {
-        Piped(u64),
-        NewPipe,
         Block(usize),
         Spilled(u64),
         HandOn(u64),
@@ -214,8 +171,6 @@ mod tests {
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
-            (1..20u64).prop_map(Step::Piped),
-            Just(Step::NewPipe),
             (1..=BLOCK_BYTES).prop_map(Step::Block),
             (1..200u64).prop_map(Step::Spilled),
             (1..100u64).prop_map(Step::HandOn),
@@ -224,10 +179,9 @@ mod tests {
         prop::collection::vec(step, 0..200)
     }
 
-    /// The queue beside a list of numbers: each byte of the stream is the low byte of its place in it.
+    /// Compares the queue with a list of numbers: each byte of the stream is the low byte of its position.
     struct Model {
         queue: Queue,
-        pipe: Arc<OwnPipe>,
         spill: Vec<u8>,
         put: u64,
         got: u64,
@@ -235,12 +189,12 @@ mod tests {
 
     impl Model {
         fn new() -> Self {
-            let pipe = Arc::new(OwnPipe::new(Bytes(PIPE_BYTES)).unwrap());
-            Self { queue: Queue::new(LIMIT_BYTES), pipe, spill: Vec::new(), put: 0, got: 0 }
+            Self { queue: Queue::new(LIMIT_BYTES), spill: Vec::new(), put: 0, got: 0 }
         }
 
         fn stream(&mut self, count: u64) -> Vec<u8> {
-            let bytes = (self.put..self.put + count).map(|place| place.to_le_bytes()[0]).collect();
+            let bytes =
+                (self.put..self.put + count).map(|position| position.to_le_bytes()[0]).collect();
             self.put += count;
             bytes
         }
@@ -254,17 +208,6 @@ mod tests {
 
         fn step(&mut self, step: &Step) {
             match step {
-                Step::Piped(count) => {
-                    let fits = self.queue.ends_with(&self.pipe) || self.queue.has_room(PIPE_BYTES);
-                    let in_use = Arc::strong_count(&self.pipe) > 1;
-                    let is_last = self.queue.ends_with(&self.pipe);
-                    if fits && self.pipe.has_room() && (is_last || !in_use) {
-                        let bytes = self.stream(*count);
-                        rustix::io::write(self.pipe.write_end(), &bytes).unwrap();
-                        self.queue.add_piped(&self.pipe, *count);
-                    }
-                }
-                Step::NewPipe => self.pipe = Arc::new(OwnPipe::new(Bytes(PIPE_BYTES)).unwrap()),
                 Step::Block(count) => {
                     if self.queue.has_room(BLOCK_BYTES as u64) {
                         let bytes = self.stream(*count as u64);
@@ -288,12 +231,6 @@ mod tests {
         fn hand_on(&mut self, most: u64) {
             match self.queue.next(most) {
                 None => assert_eq!(self.got, self.put),
-                Some(Job::Pipe(pipe, bytes)) => {
-                    let mut buffer = vec![0; usize::try_from(bytes.min(most)).unwrap()];
-                    let count = rustix::io::read(pipe.read_end(), &mut buffer).unwrap();
-                    self.check(&buffer[..count]);
-                    self.queue.advance_pipe(count as u64);
-                }
                 Some(Job::Memory(block)) => {
                     self.check(&block.bytes);
                     self.queue.advance(block.bytes.len() as u64);
@@ -313,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_comes_out_in_order_and_within_the_limit(steps in steps()) {
+        fn bytes_come_out_in_order_and_memory_stays_within_the_limit(steps in steps()) {
             let mut model = Model::new();
             for step in &steps {
                 model.step(step);

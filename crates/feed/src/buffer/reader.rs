@@ -1,41 +1,33 @@
-//! The thread that takes from the input: into pipes, into memory, onto the disk, or straight to the output.
+//! The thread that reads the input and sends it straight to the output, into memory, or to the spill file.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use fullbore_pipe::OwnPipe;
-use fullbore_pipe::transfer::{Moved, Patience, pass};
+use fullbore_pipe::transfer::Moved;
 
-use super::ends::Spliced;
+use super::digest::Hasher;
+use super::ends::Woken;
+use super::error::Error;
 use super::exchange::Room;
+use super::patience::Patience;
 use super::queue::Block;
+use super::shared::{Event, Shared};
 use super::waits::Reason;
-use super::{Error, Event, Hasher, Shared};
-
-/// More than any pipe holds: a splice takes what is there.
-const ALL_BYTES: usize = 1 << 30;
-
-/// A piece below this that does not fill its pages wastes up to a quarter of the memory it pins.
-const SMALL_BYTES: usize = 16 << 10;
-
-/// When this much comes at once again, splicing pays again.
-const LARGE_BYTES: usize = 64 << 10;
 
 pub(super) struct Reader {
     shared: Arc<Shared>,
-    /// May write itself what comes while nothing waits.
+    /// Whether the reader may write to the output itself while nothing waits.
     passes_on: bool,
-    /// May even splice from the input to the output.
+    /// Whether it may also splice from the input to the output.
     passes: bool,
-    /// Reads into memory, because what came was small.
-    gathers: bool,
-    tail: Option<Arc<OwnPipe>>,
+    patience: Patience,
     block: Block,
     hasher: Option<Hasher>,
-    /// End of what was written to the spill file; `None`: there is none, or it refused.
+    /// Where the next bytes go in the spill file; `None` when there is no file or it refused.
     spill_end: Option<u64>,
 }
 
-/// What a round came to.
+/// The outcome of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     More,
@@ -44,13 +36,14 @@ enum Step {
 
 impl Reader {
     pub(super) fn new(shared: Arc<Shared>, passes_on: bool, hasher: Option<Hasher>) -> Self {
-        let splices = hasher.is_none() && !shared.has_copies && shared.source.can_splice();
         let spill_end = shared.spill.as_ref().map(|_| 0);
         Self {
             passes_on,
-            passes: passes_on && splices && shared.sink.is_pipe(),
-            gathers: false,
-            tail: None,
+            passes: passes_on
+                && hasher.is_none()
+                && shared.source.is_pipe()
+                && shared.sink.is_pipe(),
+            patience: Patience::new(),
             block: Block::default(),
             hasher,
             spill_end,
@@ -58,21 +51,18 @@ impl Reader {
         }
     }
 
-    /// Works until the input ends, fails, or nothing more is wanted.
+    /// Works until the input ends or fails, or the buffer stops.
     pub(super) fn run(mut self) {
         let failure = loop {
             if self.shared.exchange.is_stopped() {
                 break None;
             }
-            let done = self.round();
-            self.shared.exchange.empty_hands();
-            match done {
+            match self.round() {
                 Ok(Step::More) => {}
                 Ok(Step::End) => break None,
                 Err(error @ Error::Writing(_)) => {
                     self.shared.end(Err(error));
-                    self.shared.exchange.close(None);
-                    return;
+                    break None;
                 }
                 Err(error) => break Some(error),
             }
@@ -83,138 +73,59 @@ impl Reader {
         {
             self.shared.set_digest(hasher.finish());
         }
+        // The writer leaves only after this, so everything that was read is in the queue or written.
         self.shared.exchange.close(failure);
     }
 
     fn round(&mut self) -> Result<Step, Error> {
-        let is_drained = self.shared.exchange.is_drained();
-        if is_drained {
-            self.gathers = false;
+        if self.shared.exchange.is_drained() {
             if self.passes
                 && let Some(step) = self.pass()
             {
                 return Ok(step);
             }
-        }
-        if self.splices() && !self.gathers {
-            match self.place_in_pipe(is_drained) {
-                Place::Pipe(tail) => return self.by_pipe(tail),
-                Place::Nowhere => return Ok(Step::More),
-                Place::Memory => {}
-            }
+        } else {
+            self.patience.renew();
         }
         self.by_memory()
     }
 
-    /// Whether pages are taken as they are: a stream that must be looked at or copied is better read at once.
-    fn splices(&self) -> bool {
-        self.hasher.is_none()
-            && !self.shared.has_copies
-            && self.shared.source.can_splice()
-            && self.shared.sink.can_splice()
-    }
-
-    /// Straight from input to output, as long as neither has to wait.
+    /// Moves data straight from input to output as long as the output keeps pace; returns `None` when it must be
+    /// copied.
     ///
-    /// Against going through a pipe of ours each time: 6–13 % less time behind a producer that vmsplices, no
-    /// difference behind write(2) and in latency (claims `relay` and `buffer-latency`, with `passes` always false).
+    /// The read or write that follows finds out which side failed.
     fn pass(&mut self) -> Option<Step> {
         let shared = &self.shared;
-        match pass(&shared.source.fd, &shared.sink.fd, ALL_BYTES) {
+        match shared.sink.pass(&shared.source) {
             Some(Moved::Bytes(bytes)) => {
                 shared.count_read(bytes);
                 shared.count_written(bytes);
+                self.patience.earn(bytes);
                 Some(Step::More)
             }
             Some(Moved::End) => Some(Step::End),
-            Some(Moved::WouldBlock) => None,
-            _ => {
-                // Which side it is will show.
+            Some(_) if shared.source.is_dry() => {
+                self.patience.renew();
+                shared.clock.wait(Reason::Input, || shared.source.wait());
+                Some(Step::More)
+            }
+            Some(_) => self.wait_for_output().then_some(Step::More),
+            None => {
                 self.passes = false;
                 None
             }
         }
     }
 
-    fn place_in_pipe(&mut self, is_drained: bool) -> Place {
-        let exchange = &self.shared.exchange;
-        if let Some(tail) = &self.tail {
-            let is_last = exchange.with_queue(|queue| queue.ends_with(tail));
-            // A drained pipe that left the queue has room, but pays for its place again.
-            if is_drained || (is_last && tail.has_room()) {
-                return Place::Pipe(Arc::clone(tail));
-            }
-            if is_last && let Some(full) = self.tail.take() {
-                exchange.release_pipe(full);
-            }
-        }
-        let cost_bytes = self.shared.pipe_bytes;
-        let room = match self.spill_end {
-            Some(_) => exchange.ask_for_room(cost_bytes),
-            None => self.wait_for_room(cost_bytes),
-        };
-        match room {
-            Room::Full => return Place::Memory,
-            Room::Stopped => return Place::Nowhere,
-            Room::Granted => {}
-        }
-        if self.tail.as_ref().is_some_and(|tail| Arc::strong_count(tail) > 1) {
-            // Still in the queue, with something behind it.
-            if let Some(buried) = self.tail.take() {
-                exchange.release_pipe(buried);
-            }
-        }
-        if self.tail.is_none() {
-            self.tail = exchange.draw_pipe();
-        }
-        self.tail.as_ref().map_or(Place::Memory, |tail| Place::Pipe(Arc::clone(tail)))
-    }
-
-    fn wait_for_room(&self, cost_bytes: u64) -> Room {
-        match self.shared.exchange.ask_for_room(cost_bytes) {
-            Room::Full => self
-                .shared
-                .clock
-                .wait(Reason::Room, || self.shared.exchange.wait_for_room(cost_bytes)),
-            answer => answer,
-        }
-    }
-
-    fn by_pipe(&mut self, tail: Arc<OwnPipe>) -> Result<Step, Error> {
+    /// Waits for a full output as long as that pays, and tells whether it takes more.
+    fn wait_for_output(&mut self) -> bool {
+        let at_most = self.patience.left();
+        let begin = Instant::now();
         let shared = &self.shared;
-        let taken = shared.clock.wait(Reason::Input, || shared.source.take(&tail, ALL_BYTES))?;
-        let bytes = match taken {
-            Spliced::Bytes(bytes) => bytes,
-            Spliced::End => return Ok(Step::End),
-            Spliced::WouldBlock | Spliced::Never => return Ok(Step::More),
-        };
-        shared.exchange.take_in_hand();
-        shared.count_read(bytes);
-        let mut left = bytes;
-        let is_drained = shared.exchange.is_drained();
-        if self.passes_on && is_drained && !shared.exchange.is_stopped() && shared.sink.is_pipe() {
-            left -= self.give_now(&tail, bytes)?;
-        }
-        if left > 0 {
-            self.gathers = !is_drained && bytes < SMALL_BYTES && !bytes.is_multiple_of(4096);
-            self.shared.exchange.put(|queue| queue.add_piped(&tail, left as u64));
-        }
-        Ok(Step::More)
-    }
-
-    /// Hands on what was just taken, as far as the output takes it at once; returns how much that was.
-    fn give_now(&self, tail: &OwnPipe, bytes: usize) -> Result<usize, Error> {
-        let mut given = 0;
-        while given < bytes {
-            match self.shared.sink.give(tail, bytes - given, Patience::Never)? {
-                Spliced::Bytes(count) => {
-                    self.shared.count_written(count);
-                    given += count;
-                }
-                _ => break,
-            }
-        }
-        Ok(given)
+        let is_ready =
+            !at_most.is_zero() && shared.clock.wait(Reason::Output, || shared.sink.wait(at_most));
+        self.patience.spend(begin.elapsed());
+        is_ready
     }
 
     fn by_memory(&mut self) -> Result<Step, Error> {
@@ -227,23 +138,18 @@ impl Reader {
         }
         let shared = &self.shared;
         let block = &mut self.block;
-        let count = shared.clock.wait(Reason::Input, || shared.source.read(block))?;
+        if shared.clock.wait(Reason::Input, || shared.source.wait()) == Woken::Stop {
+            return Ok(Step::More);
+        }
+        let count = shared.source.read(block)?;
         if count == 0 {
             return Ok(Step::End);
         }
-        shared.exchange.take_in_hand();
         shared.count_read(count);
         if let Some(hasher) = &mut self.hasher {
             hasher.update(&block.bytes);
         }
-        if count >= LARGE_BYTES {
-            self.gathers = false;
-        }
-        if self.passes_on
-            && shared.sink.takes_now()
-            && shared.exchange.is_drained()
-            && !shared.exchange.is_stopped()
-        {
+        if self.passes_on && shared.sink.takes_now() && shared.exchange.is_drained() {
             let written = shared.sink.write_now(&block.bytes)?;
             shared.count_written(written);
             block.bytes.drain(..written);
@@ -254,7 +160,17 @@ impl Reader {
         Ok(Step::More)
     }
 
-    /// Finds a place for the block: in the last one, in memory, on disk.
+    fn wait_for_room(&self, cost_bytes: u64) -> Room {
+        let exchange = &self.shared.exchange;
+        match exchange.ask_for_room(cost_bytes) {
+            Room::Full => {
+                self.shared.clock.wait(Reason::Room, || exchange.wait_for_room(cost_bytes))
+            }
+            answer => answer,
+        }
+    }
+
+    /// Stores the block: in the last one, in a new one, or on disk.
     fn store(&mut self) {
         let exchange = &self.shared.exchange;
         let block = &mut self.block;
@@ -271,7 +187,7 @@ impl Reader {
             self.spill();
         }
         if !self.block.bytes.is_empty() {
-            // Stopped: it was taken, so it goes.
+            // Told to stop: this block was already read, so it still goes out.
             self.wait_for_room(cost_bytes);
             let block = std::mem::take(&mut self.block);
             self.shared.exchange.put(|queue| queue.add_block(block));
@@ -279,7 +195,7 @@ impl Reader {
         self.block.bytes.clear();
     }
 
-    /// Writes the block to the spill file; what that refuses stays in the block.
+    /// Writes the block to the spill file; what the file refuses stays in the block.
     fn spill(&mut self) {
         let (Some(spill), Some(end)) = (&self.shared.spill, &mut self.spill_end) else { return };
         let exchange = &self.shared.exchange;
@@ -299,14 +215,4 @@ impl Reader {
             (self.shared.on_event)(Event::SpillRefused(refusal));
         }
     }
-}
-
-/// Where the next bytes may go.
-enum Place {
-    /// Into this pipe, which has room.
-    Pipe(Arc<OwnPipe>),
-    /// Not into a pipe.
-    Memory,
-    /// Nothing more is wanted.
-    Nowhere,
 }

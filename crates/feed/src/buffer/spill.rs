@@ -1,4 +1,4 @@
-//! The part of the stream that waits on disk.
+//! Keeps a part of the stream on disk.
 
 use std::fs::File;
 use std::io;
@@ -9,20 +9,22 @@ use rustix::io::Errno;
 
 const PAGE_BYTES: u64 = 4096;
 
-/// A file without a name: gone when the process is, however that ends.
+/// A file without a name, which disappears with the process, however that ends.
 #[derive(Debug)]
 pub(super) struct Spill {
     file: File,
 }
 
 impl Spill {
+    /// Creates the file in `folder`.
+    ///
     /// # Errors
-    /// When no file can be made in `folder`.
+    /// When no file can be created in `folder`.
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
         Ok(Self { file: tempfile::tempfile_in(folder)? })
     }
 
-    /// Writes at `offset`; returns how many bytes that was before Linux refused more, and why it did.
+    /// Writes at `offset`. Returns how many bytes were written before Linux refused more, and why it did.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> (usize, Option<io::Error>) {
         let mut done = 0;
         while done < bytes.len() {
@@ -36,7 +38,7 @@ impl Spill {
         (done, None)
     }
 
-    /// Reads what was written at `offset`.
+    /// Reads back bytes that were written at `offset`.
     ///
     /// # Errors
     /// When the disk fails.
@@ -44,21 +46,21 @@ impl Spill {
         std::os::unix::fs::FileExt::read_exact_at(&self.file, into, offset)
     }
 
-    /// Gives the disk its room back. Where that cannot be done, [`Self::restart`] does it later.
+    /// Frees the space of bytes on disk. Where Linux cannot do that, [`Self::restart`] does it later.
     ///
-    /// What lies before `offset` was read before, so the page in which it begins may go, too.
+    /// Everything before `offset` has been read, so the page in which the range begins may go, too.
     pub(super) fn punch(&self, offset: u64, bytes: u64) {
         let start = offset - offset % PAGE_BYTES;
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         let _ = rustix::fs::fallocate(&self.file, flags, start, bytes + offset - start);
     }
 
-    /// Nothing waits in it: writing may begin at 0 again.
+    /// Starts again at offset 0, because nothing waits in the file.
     pub(super) fn restart(&self) {
         let _ = self.file.set_len(0);
     }
 
-    /// Bytes it takes on disk.
+    /// Returns how many bytes the file takes on disk.
     #[cfg(test)]
     fn allocated_bytes(&self) -> u64 {
         std::os::unix::fs::MetadataExt::blocks(&self.file.metadata().unwrap()) * 512

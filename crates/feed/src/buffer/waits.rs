@@ -1,9 +1,9 @@
-//! What the two threads wait for, and how long.
+//! Measures how long the two threads wait, and for what.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A reason to wait. Reader: `Input`, `Room`. Writer: `Data`, `Output`, `Rate`.
+/// A reason to wait. The reader waits for `Input` and `Room`, the writer for `Data`, `Output` and `Rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     Input,
@@ -15,27 +15,27 @@ pub(super) enum Reason {
 
 const REASONS: usize = 5;
 
-/// Time that was spent waiting, by reason, in nanoseconds; each to be compared with the time that passed.
+/// Time spent waiting, by reason, in nanoseconds. Compare each with the elapsed time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// The reader, for the producer.
+    /// How long the reader waited for the producer.
     pub input_ns: u64,
-    /// The reader, for room below the limit.
+    /// How long the reader waited for room below the limit.
     pub room_ns: u64,
-    /// The writer, for something to hand on or for the start watermark.
+    /// How long the writer waited for something to write or for the start watermark.
     pub data_ns: u64,
-    /// The writer, for the consumer.
+    /// How long the writer waited for the consumer.
     pub output_ns: u64,
-    /// The writer, for the rate limit.
+    /// How long the writer waited for the rate limit.
     pub rate_ns: u64,
 }
 
-/// Adds up waits; a wait that still lasts counts already.
+/// Adds up waits, including the part of a wait that still lasts.
 #[derive(Debug)]
 pub(super) struct Clock {
     started: Instant,
     total_ns: [AtomicU64; REASONS],
-    /// Since when it lasts, in nanoseconds after the start, plus 1; 0: it does not.
+    /// When each current wait began, in nanoseconds after the start, plus 1; 0 means no wait.
     since_ns: [AtomicU64; REASONS],
 }
 
@@ -52,22 +52,22 @@ impl Clock {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Does something that waits for this reason.
+    /// Runs `work`, which waits for this reason.
     pub(super) fn wait<T>(&self, reason: Reason, work: impl FnOnce() -> T) -> T {
-        let place = reason as usize;
+        let reason = reason as usize;
         let before = self.now_ns();
-        self.since_ns[place].store(before + 1, Ordering::Relaxed);
+        self.since_ns[reason].store(before + 1, Ordering::Relaxed);
         let result = work();
-        self.since_ns[place].store(0, Ordering::Relaxed);
-        self.total_ns[place].fetch_add(self.now_ns() - before, Ordering::Relaxed);
+        self.since_ns[reason].store(0, Ordering::Relaxed);
+        self.total_ns[reason].fetch_add(self.now_ns() - before, Ordering::Relaxed);
         result
     }
 
     pub(super) fn waits(&self) -> Waits {
         let of = |reason: Reason| {
-            let place = reason as usize;
-            let total = self.total_ns[place].load(Ordering::Relaxed);
-            match self.since_ns[place].load(Ordering::Relaxed) {
+            let reason = reason as usize;
+            let total = self.total_ns[reason].load(Ordering::Relaxed);
+            match self.since_ns[reason].load(Ordering::Relaxed) {
                 0 => total,
                 since => total + self.now_ns().saturating_sub(since - 1),
             }

@@ -1,33 +1,34 @@
-//! The thread that hands on what waits, at the consumer's pace or the rate that is allowed.
+//! The thread that writes what waits, at the consumer's pace or the permitted rate.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use fullbore_pipe::OwnPipe;
-use fullbore_pipe::transfer::Patience;
-use rustix::io::Errno;
+use fullbore_measure::Bytes;
 
-use super::ends::{Copy, Spliced};
+use super::error::Error;
+use super::options::Copy;
 use super::pacer::Pacer;
 use super::queue::{Block, Job};
+use super::shared::Shared;
 use super::waits::Reason;
-use super::{Error, Shared};
 
 pub(super) struct Writer {
     shared: Arc<Shared>,
     pacer: Option<Pacer>,
-    copies: Vec<Copy>,
-    /// Where bytes go that come out of a pipe or the spill file and cannot be spliced.
+    /// Each copy with the bytes it has taken.
+    copies: Vec<(Copy, u64)>,
+    /// Receives bytes read back from the spill file.
     scratch: Block,
 }
 
 impl Writer {
     pub(super) fn new(shared: Arc<Shared>, pacer: Option<Pacer>, copies: Vec<Copy>) -> Self {
+        let copies = copies.into_iter().map(|copy| (copy, 0)).collect();
         Self { shared, pacer, copies, scratch: Block::default() }
     }
 
-    /// Works until the input is over and everything was handed on, or the output fails.
+    /// Works until the input has ended and everything is written, or the output fails.
     pub(super) fn run(mut self) {
         let result = self.hand_on_all();
         let shared = self.shared;
@@ -35,8 +36,8 @@ impl Writer {
             (Ok(()), Some(failure)) => Err(failure),
             (result, _) => result,
         });
-        // After a failure, the reader need not go on.
-        shared.exchange.stop();
+        // After a failure, the reader need not continue.
+        shared.stop_reading();
     }
 
     fn hand_on_all(&mut self) -> Result<(), Error> {
@@ -46,7 +47,6 @@ impl Writer {
             let next = shared.clock.wait(Reason::Data, || shared.exchange.next(scratch_bytes));
             match next {
                 None => return Ok(()),
-                Some(Job::Pipe(pipe, bytes)) => self.hand_on_pipe(pipe, bytes)?,
                 Some(Job::Memory(block)) => {
                     self.hand_on(&block.bytes)?;
                     self.shared.exchange.put_back(block);
@@ -54,48 +54,6 @@ impl Writer {
                 Some(Job::Spill { offset, bytes }) => self.hand_on_spilled(offset, bytes)?,
             }
         }
-    }
-
-    fn hand_on_pipe(&mut self, pipe: Arc<OwnPipe>, bytes: u64) -> Result<(), Error> {
-        let at_most = self.wait_for_turn(bytes);
-        let shared = &self.shared;
-        let spliced = if self.copies.is_empty() {
-            shared
-                .clock
-                .wait(Reason::Output, || shared.sink.give(&pipe, at_most, Patience::Waits))?
-        } else {
-            Spliced::Never
-        };
-        match spliced {
-            Spliced::Bytes(count) => {
-                shared.count_written(count);
-                shared.exchange.gave(pipe, count as u64);
-                self.spend(count);
-                Ok(())
-            }
-            Spliced::Never => self.copy_out_of(&pipe, at_most),
-            Spliced::WouldBlock | Spliced::End => Ok(()),
-        }
-    }
-
-    /// Hands on what is in a pipe of ours by reading it.
-    fn copy_out_of(&mut self, pipe: &Arc<OwnPipe>, at_most: usize) -> Result<(), Error> {
-        let mut scratch = self.take_scratch();
-        let wanted = at_most.min(scratch.bytes.capacity());
-        scratch.bytes.resize(wanted, 0);
-        let count = match rustix::io::read(pipe.read_end(), &mut scratch.bytes) {
-            Ok(count) => count,
-            Err(Errno::INTR) => 0,
-            Err(errno) => return Err(Error::Reading(errno.into())),
-        };
-        let mut rest = &scratch.bytes[..count];
-        while !rest.is_empty() {
-            let written = self.write(rest)?;
-            self.shared.exchange.gave(Arc::clone(pipe), written as u64);
-            rest = &rest[written..];
-        }
-        self.scratch = scratch;
-        Ok(())
     }
 
     fn hand_on_spilled(&mut self, offset: u64, bytes: u64) -> Result<(), Error> {
@@ -131,24 +89,40 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes to the output and then the same bytes to the other files.
+    /// Writes to the output, then writes the same bytes to the copies.
     fn write(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         let shared = Arc::clone(&self.shared);
-        let written = shared.clock.wait(Reason::Output, || {
-            let written = shared.sink.write(bytes)?;
-            for copy in &mut self.copies {
-                copy.file
-                    .write_all(&bytes[..written])
-                    .map_err(|source| Error::WritingCopy { path: copy.path.clone(), source })?;
-            }
-            Ok(written)
-        })?;
+        let written = shared.clock.wait(Reason::Output, || shared.sink.write(bytes))?;
         shared.count_written(written);
         self.spend(written);
+        if !self.copies.is_empty() {
+            shared.clock.wait(Reason::Output, || self.write_copies(&bytes[..written]))?;
+        }
         Ok(written)
     }
 
-    /// Waits until something may go out; returns how much of `wanted`.
+    fn write_copies(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        for (copy, copied) in &mut self.copies {
+            let mut rest = bytes;
+            while !rest.is_empty() {
+                let failure = match copy.file.write(rest) {
+                    Ok(0) => io::ErrorKind::WriteZero.into(),
+                    Ok(count) => {
+                        *copied += count as u64;
+                        rest = &rest[count..];
+                        continue;
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(error) => error,
+                };
+                let (path, written) = (copy.path.clone(), Bytes(*copied));
+                return Err(Error::WritingCopy { path, written, source: failure });
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until bytes may go out, and returns how many of `wanted`.
     fn wait_for_turn(&mut self, wanted: u64) -> usize {
         let at_most = match &mut self.pacer {
             None => wanted,

@@ -1,4 +1,4 @@
-//! Pieces that end where a codec is as at its beginning.
+//! Splits input into pieces at boundaries where a codec's state resets.
 
 use std::os::fd::AsFd;
 
@@ -9,13 +9,13 @@ use super::Parallel;
 use super::line::Line;
 use crate::{FeedError, Input, InputError, Moved};
 
-/// Bytes of a piece: with its output it is within the L2 cache.
+/// Size of a piece, which fits in the L2 cache together with its output.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// Sends the rest of an input through `codec`, which may be in the middle of it with so many `workers`.
+/// Sends the rest of an input through `codec`, which may be in the middle of it, on this many `workers`.
 ///
-/// A piece ends where the codec can be divided, or where the input is dry: then the next one waits for it. So what is
-/// there goes out before the stage waits for more.
+/// A piece ends where the codec can be split, or where no more input is waiting; in that case the next piece waits for
+/// this one. So the stage writes everything it has before it waits for more.
 pub(crate) fn in_pieces<C: Divisible, F: AsFd + Send + 'static>(
     input: Input,
     codec: C,
@@ -33,9 +33,9 @@ struct Divided<C> {
 
 struct Source {
     input: Input,
-    /// What was read of the next piece.
+    /// Bytes of the next piece that were already read.
     beyond: Vec<u8>,
-    /// Whether the codec is as at its beginning before the next piece.
+    /// Whether the codec's state is reset before the next piece.
     begins_fresh: bool,
     is_over: bool,
 }
@@ -50,7 +50,7 @@ impl<C: Divisible + Sync + 'static> Parallel for Divided<C> {
     type Source = Source;
     type Piece = Piece;
     type Worker = ();
-    /// `None` for a piece that needs the codec as the one before leaves it.
+    /// Output of a piece, or `None` for a piece that needs the codec's state from the one before.
     type Made = Option<(Result<usize, Fault<C::Error>>, C)>;
     type State = C;
     type Error = C::Error;
@@ -80,7 +80,7 @@ impl<C: Divisible + Sync + 'static> Parallel for Divided<C> {
             is_dry = len < block.len() && source.input.is_dry();
         }
         let divides = C::divide(&block[..len]);
-        // What is there goes out.
+        // When the input is dry, send what is there.
         let bytes = if source.is_over || is_dry || divides == 0 { len } else { divides };
         source.beyond.extend_from_slice(&block[bytes..len]);
         let piece = Piece { bytes, begins_fresh: source.begins_fresh, is_last: source.is_over };

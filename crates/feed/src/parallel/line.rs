@@ -1,8 +1,8 @@
-//! Workers that stand in line for the input; the first of them also writes.
+//! Workers that take turns reading the input; the first worker writes the output of all.
 //!
-//! One that always writes stays on the CPU of whoever reads from it: when all write in turn, each handing over wakes another
-//! CPU, and FizzBuzz takes 1.6 times as long. The others write only while the first one waits for input, or
-//! when they could do nothing for long.
+//! A worker that always writes stays on the CPU of whoever reads its output. Passing the writer role around woke
+//! another CPU each time, and FizzBuzz took 1.6 times as long. The other workers write only while the first one waits
+//! for input, or when they have been idle for long.
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
@@ -17,44 +17,44 @@ use super::Parallel;
 use super::memory::Memory;
 use crate::{FeedError, InputError, Moved};
 
-/// Pieces that may wait for those before them, beside one for each worker: so that none waits for the reader while another
-/// could work.
-const WAITING_PIECES: usize = 2;
+/// How many finished pieces may wait for earlier ones, besides one for each worker, so that no worker idles while the
+/// output's reader is slow.
+pub(super) const WAITING_PIECES: usize = 2;
 
-/// How long a worker without memory waits for the first one to write, before it does so itself.
+/// How long a worker without memory waits for the first worker to write before it writes itself.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// What all workers share.
+/// State that all workers share.
 pub(super) struct Line<P: Parallel, F: AsFd> {
     stage: P,
     front: Mutex<Front<P>>,
     back: Mutex<Back<P, F>>,
-    /// A piece was written, or all is over.
+    /// Signals that a piece was written, or that all work is over.
     turn: Condvar,
-    /// All is over.
+    /// Signals that all work is over.
     over: Condvar,
 }
 
-/// Where pieces come from.
+/// The side that supplies pieces.
 struct Front<P: Parallel> {
     source: P::Source,
     /// The number of the next piece.
     next: u64,
 }
 
-/// Where they go, one after the other.
+/// The side that writes pieces in order.
 struct Back<P: Parallel, F: AsFd> {
-    /// `None` while a worker is writing.
+    /// The output; `None` while a worker is writing.
     sink: Option<Sink<P, F>>,
     /// Whether the first worker is reading, which may take for ever, or has found the end.
     is_writer_away: bool,
-    /// The piece to be written next.
+    /// The number of the piece to write next.
     next: u64,
-    /// Pieces that wait for others, by number.
+    /// Finished pieces that wait for earlier ones, by number.
     waiting: BTreeMap<u64, (Made<P>, Memory)>,
-    /// Memory for the output of the next pieces.
+    /// Memory for the output of coming pieces.
     free: Vec<Memory>,
-    /// How much more there may be of it.
+    /// How many more of these may still be allocated.
     not_yet: usize,
     end: Option<End<P::Error>>,
 }
@@ -64,21 +64,21 @@ struct Sink<P: Parallel, F: AsFd> {
     state: P::State,
 }
 
-/// Why no more is written.
+/// Why writing stopped.
 enum End<E> {
     Done(Result<(), FeedError<E>>),
     /// A worker panicked.
     Panic,
 }
 
-/// What a worker has.
+/// What a worker keeps between pieces.
 struct Desk<W> {
     is_first: bool,
     input: Scratch,
     worker: W,
 }
 
-/// A piece on its way, with what was made of it.
+/// A piece with its result.
 type Made<P> = Result<(<P as Parallel>::Piece, <P as Parallel>::Made), InputError>;
 
 impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
@@ -97,18 +97,19 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
         Self { stage, front, back: Mutex::new(back), turn, over }
     }
 
-    /// Does all of it; the first piece here, so that little input starts no thread.
+    /// Does all the work; the calling thread does the first piece, so that little input starts no thread.
     pub(super) fn run(self, workers: usize) -> Result<Moved, FeedError<P::Error>> {
         let line = Arc::new(self);
-        // On small pages: they are taken as they are touched.
-        let first = Memory::First(vec![0; line.stage.output_bytes()]);
-        if line.step(&mut line.desk(0), first) {
+        let first = Memory::first(line.stage.output_bytes()).map_err(FeedError::Memory)?;
+        let mut desk = line.desk(0).map_err(FeedError::Memory)?;
+        if line.step(&mut desk, first) {
+            drop(desk);
             line.go_on(workers);
         }
         line.finish()
     }
 
-    /// Does all of it; with so many threads from the beginning.
+    /// Does all the work, with this many threads from the beginning.
     pub(super) fn run_on_threads(self, workers: usize) -> Result<Moved, FeedError<P::Error>> {
         let line = Arc::new(self);
         line.go_on(workers);
@@ -128,12 +129,12 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
         }
     }
 
-    fn desk(&self, number: usize) -> Desk<P::Worker> {
-        let input = Scratch::new(self.stage.input_bytes());
-        Desk { is_first: number == 0, input, worker: self.stage.worker() }
+    fn desk(&self, number: usize) -> std::io::Result<Desk<P::Worker>> {
+        let input = Scratch::try_new(self.stage.input_bytes())?;
+        Ok(Desk { is_first: number == 0, input, worker: self.stage.worker() })
     }
 
-    /// Starts the workers; as many as Linux allows will do.
+    /// Starts the workers, or as many as Linux allows.
     fn start(self: &Arc<Self>, workers: usize) -> std::io::Result<()> {
         for number in 0..workers {
             let line = Arc::clone(self);
@@ -150,16 +151,19 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
         Ok(())
     }
 
-    /// One piece after the other.
+    /// Works on one piece after the other.
     fn work(&self, number: usize) {
-        let mut desk = self.desk(number);
+        let mut desk = match self.desk(number) {
+            Ok(desk) => desk,
+            Err(error) => return self.end_without_memory(error),
+        };
         while let Some(output) = self.memory(desk.is_first)
             && self.step(&mut desk, output)
         {}
     }
 
-    /// Memory for the output of a piece, when there is some; before that, writes what can be written. `None` when all is
-    /// over.
+    /// Returns memory for the output of a piece as soon as there is some, and writes what can be written meanwhile.
+    /// Returns `None` when all work is over.
     fn memory(&self, is_first: bool) -> Option<Memory> {
         let mut back = held(&self.back);
         let mut has_waited = false;
@@ -173,10 +177,11 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
                 back.not_yet -= usize::from(memory.is_none());
                 back.is_writer_away |= is_first && P::MAY_WAIT_FOR_INPUT;
                 drop(back);
-                return Some(memory.unwrap_or_else(|| Memory::new(self.stage.output_bytes())));
+                let memory = memory.map_or_else(|| Memory::new(self.stage.output_bytes()), Ok);
+                return memory.map_err(|error| self.end_without_memory(error)).ok();
             }
             if is_first || back.sink.is_none() {
-                // Whoever makes or writes the next piece tells.
+                // The worker that finishes or writes the next piece sends the signal.
                 back = self.turn.wait(back).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
@@ -187,7 +192,14 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
         }
     }
 
-    /// Reads the next piece, works on it, and sees to it that it is written; whether there is more to do.
+    /// Ends all work and leaves finished pieces unwritten.
+    fn end_without_memory(&self, error: std::io::Error) {
+        held(&self.back).end.get_or_insert(End::Done(Err(FeedError::Memory(error))));
+        self.turn.notify_all();
+        self.over.notify_all();
+    }
+
+    /// Reads the next piece, works on it, and sees that it gets written. Tells whether there is more to do.
     fn step(&self, desk: &mut Desk<P::Worker>, mut output: Memory) -> bool {
         let (index, taken) = {
             let mut front = held(&self.front);
@@ -225,8 +237,8 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
         back.end.is_none()
     }
 
-    /// Writes all pieces that wait for nothing but this, unless another worker does. A worker that `writes` does so even
-    /// when the first one will soon.
+    /// Writes all finished pieces whose turn it is, unless another worker does. A worker with `writes` set does so even
+    /// when the first worker will soon.
     fn write_waiting<'a>(
         &'a self,
         mut back: MutexGuard<'a, Back<P, F>>,
@@ -240,7 +252,7 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
         back
     }
 
-    /// Writes the next piece. Others can leave theirs meanwhile.
+    /// Writes the next piece. Other workers can queue theirs meanwhile.
     fn write_next<'a>(
         &'a self,
         mut back: MutexGuard<'a, Back<P, F>>,
@@ -264,7 +276,7 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
         back
     }
 
-    /// Writes a piece; whether it was the last.
+    /// Writes a piece, and tells whether it was the last.
     fn put(
         &self,
         sink: &mut Sink<P, F>,
@@ -293,13 +305,13 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
         error.map_or(Ok(is_last), |error| Err(FeedError::Codec(error)))
     }
 
-    /// Whether no piece after this one has been read, so that none may follow for long. A source that is in use is
-    /// being read from, or has just been.
+    /// Tells whether no later piece has been read, so that none may follow for long. A source in use is being read
+    /// from, or has just been.
     fn is_idle(&self, index: u64) -> bool {
         self.front.try_lock().map_or(true, |front| front.next == index + 1)
     }
 
-    /// Waits until the last piece was written, or nothing more will be.
+    /// Waits until the last piece was written or writing has stopped.
     fn wait(&self) {
         let mut back = held(&self.back);
         while back.end.is_none() {
@@ -311,7 +323,7 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
         let mut back = held(&self.back);
         match back.end.take() {
             Some(End::Done(result)) => {
-                // What is left of other workers still finds that it is over.
+                // Workers that are still running find that all work is over.
                 back.end = Some(End::Done(Ok(())));
                 let written = back.sink.as_ref().map_or(0, |sink| sink.writer.written());
                 result.map(|()| Moved { read: P::bytes_read(&held(&self.front).source), written })
@@ -321,7 +333,7 @@ impl<P: Parallel, F: AsFd + Send + 'static> Line<P, F> {
     }
 }
 
-/// Tells the others when a worker panics: they would wait for it for ever.
+/// Tells the other workers when one panics; otherwise they would wait for it for ever.
 struct Alarm<P: Parallel, F: AsFd>(Arc<Line<P, F>>);
 
 impl<P: Parallel, F: AsFd> Drop for Alarm<P, F> {
@@ -334,7 +346,7 @@ impl<P: Parallel, F: AsFd> Drop for Alarm<P, F> {
     }
 }
 
-/// The lock, also after a panic: [`Alarm`] sees to that.
+/// Takes the lock, even after a panic, which [`Alarm`] handles.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Parts of a stream that is made up, at any place of it.
+//! Generates parts of a stream, starting at any position.
 
 use std::convert::Infallible;
 use std::os::fd::AsFd;
@@ -11,10 +11,10 @@ use super::Parallel;
 use super::line::Line;
 use crate::{FeedError, InputError, Moved};
 
-/// Bytes of a part: as much as a pipe holds, and half of a huge page.
+/// Size of a part: the capacity of a pipe, and half of a huge page.
 const PART_BYTES: usize = 1 << 20;
 
-/// Writes what `source` makes, at most `limit` bytes of it with so many `workers`.
+/// Writes what `source` generates, at most `limit` bytes of it, on this many `workers`.
 pub(crate) fn in_parts<S: Skip, F: AsFd + Send + 'static>(
     source: S,
     limit: u64,
@@ -38,7 +38,7 @@ struct Part {
     is_last: bool,
 }
 
-/// A source of a worker's own, and where it is.
+/// A worker's own source and its position.
 struct Own<S> {
     source: S,
     at: u64,
@@ -48,7 +48,7 @@ impl<S: Skip> Parallel for MadeUp<S> {
     type Source = Next;
     type Piece = Part;
     type Worker = Own<S>;
-    /// How many bytes there were.
+    /// How many bytes the part has.
     type Made = usize;
     type State = ();
     type Error = Infallible;

@@ -1,7 +1,8 @@
-//! A stage on several CPUs, its output in order.
+//! Runs a stage on several CPUs and keeps its output in order.
 //!
-//! Flow: source ─piece─▶ worker (reads it into memory that stays in its cache, works, waits for its turn) ─▶ output. A
-//! worker keeps its piece from the first byte to the last, so that nothing moves from the cache of one CPU to that of another.
+//! Flow: source ─piece─▶ worker (reads the piece into memory that stays in its cache, works, waits for its turn) ─▶
+//! output. One worker handles a piece from the first byte to the last, so that nothing moves between the caches of
+//! CPUs.
 
 mod divided;
 mod fixed;
@@ -13,47 +14,47 @@ use fullbore_codec::Fault;
 
 use crate::InputError;
 pub(crate) use divided::in_pieces;
-pub use fixed::{Chunk, Chunked, in_chunks};
+pub use fixed::{Chunk, Chunked, in_chunks, memory_for_chunks};
 pub(crate) use made_up::in_parts;
 
-/// How a stream is cut into pieces, what is made of each, and what goes from one to the next.
+/// Defines how a stream is cut into pieces, how each is processed, and what passes from one to the next.
 trait Parallel: Send + Sync + 'static {
-    /// What pieces are cut from.
+    /// The source that pieces are cut from.
     type Source: Send;
-    /// Which part of the stream a piece is.
+    /// The position of a piece in the stream.
     type Piece: Send;
-    /// What a worker keeps from one of its pieces to the next.
+    /// What a worker keeps between its pieces.
     type Worker;
-    /// What became of a piece before its turn.
+    /// The result of a piece before its turn.
     type Made: Send;
-    /// What goes from piece to piece.
+    /// State that passes from piece to piece.
     type State: Send;
-    /// What can be wrong with a piece.
+    /// The error of a malformed piece.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Whether the source may have nothing for a long time.
+    /// Whether the source may supply nothing for a long time.
     const MAY_WAIT_FOR_INPUT: bool = true;
 
-    /// Most bytes of input of a piece.
+    /// Returns the most bytes of input of a piece.
     fn input_bytes(&self) -> usize;
 
-    /// Most bytes of output of a piece.
+    /// Returns the most bytes of output of a piece.
     fn output_bytes(&self) -> usize;
 
-    /// What a worker begins with.
+    /// Makes the state that a worker starts with.
     fn worker(&self) -> Self::Worker;
 
-    /// Fills the front of `input` with the next piece; `None` after the last.
+    /// Fills the front of `input` with the next piece; returns `None` after the last.
     fn take(
         &self,
         source: &mut Self::Source,
         input: &mut [u8],
     ) -> Result<Option<Self::Piece>, InputError>;
 
-    /// Whether no piece follows.
+    /// Tells whether no piece follows.
     fn is_last(piece: &Self::Piece) -> bool;
 
-    /// Works on a piece, beside other workers.
+    /// Works on a piece while other workers work on theirs.
     fn make(
         &self,
         worker: &mut Self::Worker,
@@ -62,13 +63,13 @@ trait Parallel: Send + Sync + 'static {
         output: &mut [u8],
     ) -> Self::Made;
 
-    /// Whether a piece, with its input, has to wait for what those before it leave.
+    /// Tells whether a piece and its input must wait for the state that earlier pieces leave.
     fn needs_the_one_before(_: &Self::Made) -> bool {
         false
     }
 
-    /// Does the rest when all pieces before have been written; returns how many bytes of `output` go out. May find that
-    /// the piece is the last. `input` is there only for a piece that needs the one before.
+    /// Finishes a piece after all earlier ones were written, and returns how many bytes of `output` go out. It may find
+    /// that the piece is the last. `input` is present only for a piece that needs the one before.
     fn settle(
         &self,
         state: &mut Self::State,
@@ -78,6 +79,6 @@ trait Parallel: Send + Sync + 'static {
         output: &mut [u8],
     ) -> Result<usize, Fault<Self::Error>>;
 
-    /// Bytes read from the source.
+    /// Returns how many bytes were read from the source.
     fn bytes_read(source: &Self::Source) -> u64;
 }

@@ -19,12 +19,14 @@
 use std::sync::Barrier;
 use std::thread;
 
-use fullbore_codec::memory::{Kernel, MemoryError, Method, Task, naive};
-use fullbore_pipe::TrialPages;
+use fullbore_apparatus::TrialPages;
+use fullbore_apparatus::memory::{Kernel, MemoryError, Method, Task, naive};
 
+use super::builtin::{Builtin, COUNTERS, size, wrong};
 use super::clock::{Begun, Usage};
 use super::counters::Counters;
-use super::{Builtin, COUNTERS, Spec, pages, place, size, wrong};
+use super::spec::Spec;
+use super::{pages, place};
 use crate::{EngineError, Parameters, Sample, Side};
 
 /// The engine.

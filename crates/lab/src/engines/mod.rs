@@ -15,6 +15,7 @@
 //! A program that runs engines must call [`side`] when its only argument is [`SIDE`]; [`stage()`] offers the two sides of
 //! `overlap` as stages of a shell pipeline.
 
+mod builtin;
 mod clock;
 mod counters;
 pub mod memory;
@@ -29,45 +30,13 @@ mod spec;
 mod stage;
 pub mod transport;
 
-use crate::{EngineError, Job, Parameter, Parameters, Sample};
+use self::builtin::COUNTERS;
+use self::seat::Role;
+use crate::{EngineError, Job, Parameter, Sample};
+pub use builtin::Builtin;
 pub use peers::SIDE;
-pub use seat::side;
 pub use spec::{Kind, Spec};
 pub use stage::stage;
-
-/// An engine by name.
-#[derive(Clone, Copy, Debug)]
-pub struct Builtin {
-    /// Its name in suite files.
-    pub name: &'static str,
-    /// One line on what it does.
-    pub about: &'static str,
-    /// What it may be told.
-    pub parameters: &'static [Spec],
-    /// Runs one trial; every parameter is there and within its range.
-    run: fn(&Parameters) -> Result<Sample, EngineError>,
-}
-
-impl Builtin {
-    /// The same parameters with the defaults filled in.
-    ///
-    /// # Errors
-    /// A name that no parameter of this engine has (the known ones are listed), or a value that it cannot have.
-    pub fn complete(&self, given: &Parameters) -> Result<Parameters, EngineError> {
-        spec::complete(self.name, self.parameters, given)
-    }
-}
-
-impl Builtin {
-    /// Of the parameters of a point those that this engine knows, then its own, whether it knows them or not.
-    #[must_use]
-    pub fn told(&self, point: &Parameters, own: &Parameters) -> Parameters {
-        let is_known = |name: &String| self.parameters.iter().any(|spec| spec.name == *name);
-        let of_point = point.0.iter().filter(|(name, _)| is_known(name));
-        let all = of_point.chain(&own.0).map(|(name, value)| (name.clone(), value.clone()));
-        Parameters(all.collect())
-    }
-}
 
 impl Job {
     /// The same trial with the counters of the processor, where the engine has any.
@@ -105,9 +74,6 @@ pub fn run(job: &Job) -> Result<Sample, EngineError> {
     (engine.run)(&engine.complete(&job.parameters)?)
 }
 
-/// What a side of a trial does: one function for each part that an engine hands out.
-type Role = fn(&mut seat::Seat) -> Result<peers::Report, EngineError>;
-
 /// All parts, by the name they are handed out under.
 const ROLES: &[(&str, Role)] = &[
     (pipe::WRITER, pipe::write_side),
@@ -118,28 +84,10 @@ const ROLES: &[(&str, Role)] = &[
     (overlap::CONSUMER, overlap::consume_side),
 ];
 
-/// Parameter of every engine with two processes.
-const LIMIT: Spec =
-    Spec::number("limit", "seconds", (1, 3600), 120, "a trial that takes longer is ended");
-/// Parameter of every engine with two processes.
-const PIN: Spec = Spec::text(
-    "pin",
-    &["none", "same", "neighbours"],
-    "where the processes run: where Linux likes, both on one CPU, on two neighbouring CPUs",
-);
-
-/// Parameter of the engines that can count.
-const COUNTERS: Spec = Spec::flag(
-    "counters",
-    "counters of the processor are read, too; they make every switch dearer",
-);
-
-/// A parameter or a combination that makes no sense.
-fn wrong(why: impl Into<String>) -> EngineError {
-    EngineError::Failed(why.into())
-}
-
-/// A size of memory or of a count of loops on this machine.
-fn size(number: u64) -> Result<usize, EngineError> {
-    usize::try_from(number).map_err(|_| wrong(format!("{number}: too large for this machine")))
+/// Does one side of a trial: takes the task from standard input, and reports there.
+///
+/// # Errors
+/// When standard input is not the socket of a trial. What goes wrong in the trial is reported, not returned.
+pub fn side() -> Result<(), EngineError> {
+    seat::serve(ROLES)
 }

@@ -33,10 +33,12 @@ use fullbore_measure::Bytes;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::builtin::{Builtin, LIMIT, PIN, size, wrong};
 use super::peers::{Peers, Report, failed};
 use super::pipe::new_pipe;
+use super::place;
 use super::seat::{Seat, sample};
-use super::{Builtin, LIMIT, PIN, Spec, place, size, wrong};
+use super::spec::Spec;
 use crate::{EngineError, Parameters, Sample};
 use work::{Digest, Source, busy};
 

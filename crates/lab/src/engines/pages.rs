@@ -1,6 +1,6 @@
 //! Memory of an experiment: huge pages or none, as asked.
 
-use fullbore_pipe::{PageSize, TrialPages};
+use fullbore_apparatus::{PageSize, TrialPages};
 
 use super::peers::failed;
 use crate::EngineError;

@@ -22,19 +22,18 @@
 //! work that way, which is why it is here.
 
 mod lent;
+mod plan;
 mod reader;
 mod writer;
 
-use std::os::fd::OwnedFd;
-
-use fullbore_measure::Bytes;
-use fullbore_pipe::set_capacity;
-
-use super::peers::{Peers, Report, failed};
+use super::builtin::{Builtin, COUNTERS, LIMIT, PIN, wrong};
+use super::peers::{Peers, Report};
+use super::place;
 use super::seat::{Seat, sample};
-use super::sequence::{Fill, PAGE_BYTES};
-use super::{Builtin, COUNTERS, LIMIT, PIN, Spec, place, size, wrong};
+use super::spec::Spec;
 use crate::{EngineError, Parameters, Sample};
+use plan::Plan;
+pub(super) use plan::new_pipe;
 
 /// The engine.
 pub(super) const ENGINE: Builtin = Builtin {
@@ -65,53 +64,6 @@ pub(super) const WRITER: &str = "pipe-writer";
 /// Part of the reader.
 pub(super) const READER: &str = "pipe-reader";
 
-/// The parameters, as both sides use them.
-#[derive(Clone, Debug)]
-struct Plan {
-    writer: String,
-    reader: String,
-    fill: Fill,
-    chunk: usize,
-    pipe: Bytes,
-    huge: bool,
-    busy: bool,
-    total: u64,
-}
-
-impl Plan {
-    fn new(parameters: &Parameters) -> Result<Self, EngineError> {
-        let plan = Self {
-            writer: parameters.text("writer")?.to_owned(),
-            reader: parameters.text("reader")?.to_owned(),
-            fill: Fill::named(parameters.text("fill")?),
-            chunk: size(parameters.number("chunk")?)?,
-            pipe: Bytes(parameters.number("pipe")?),
-            huge: parameters.flag("huge")?,
-            busy: parameters.flag("busy")?,
-            total: parameters.number("total")?,
-        };
-        let page = PAGE_BYTES as u64;
-        for (name, bytes) in [("chunk", plan.chunk as u64), ("total", plan.total)] {
-            if !bytes.is_multiple_of(page) {
-                return Err(wrong(format!("pipe: {name} = {bytes}: must be a multiple of {page}")));
-            }
-        }
-        let waits_by_itself = matches!(plan.writer.as_str(), "ring" | "fresh");
-        if plan.busy && waits_by_itself {
-            let writer = &plan.writer;
-            return Err(wrong(format!(
-                "pipe: busy: {writer} waits; use write, double or constant"
-            )));
-        }
-        Ok(plan)
-    }
-
-    /// A constant buffer is never filled anew.
-    fn fill(&self) -> Fill {
-        if self.writer == "constant" { Fill::Nothing } else { self.fill }
-    }
-}
-
 fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
     let plan = Plan::new(parameters)?;
     let (out, into) = new_pipe(plan.pipe)?;
@@ -123,26 +75,6 @@ fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
         return Err(wrong(format!("pipe: {bytes:?} bytes arrived of {}", plan.total)));
     }
     Ok(sample)
-}
-
-/// A pipe of at least this capacity: its read end and its write end.
-///
-/// # Errors
-/// The capacity is above what this user may have.
-pub(super) fn new_pipe(capacity: Bytes) -> Result<(OwnedFd, OwnedFd), EngineError> {
-    let (out, into) = std::io::pipe().map_err(|e| failed("pipe", &e))?;
-    resize(&into, capacity)?;
-    Ok((out.into(), into.into()))
-}
-
-fn resize(pipe: impl std::os::fd::AsFd, capacity: Bytes) -> Result<(), EngineError> {
-    match set_capacity(pipe, capacity) {
-        Ok(_) => Ok(()),
-        Err(refused) => Err(EngineError::Unavailable {
-            what: format!("a pipe of {} bytes: {refused}", capacity.0),
-            remedy: "sysctl fs.pipe-max-size, fs.pipe-user-pages-soft".to_owned(),
-        }),
-    }
 }
 
 /// The process that writes.
@@ -167,14 +99,4 @@ fn prepare(seat: &Seat, number: usize) -> Result<Plan, EngineError> {
         let _ = rustix::thread::disable_transparent_huge_pages(true);
     }
     Ok(plan)
-}
-
-/// The error of a call that moves bytes.
-fn broken(call: &str, errno: rustix::io::Errno) -> EngineError {
-    failed(call, &errno.into())
-}
-
-/// Makes an end of the pipe return at once instead of waiting.
-fn never_wait(pipe: impl std::os::fd::AsFd) -> Result<(), EngineError> {
-    rustix::io::ioctl_fionbio(pipe, true).map_err(|errno| broken("ioctl FIONBIO", errno))
 }

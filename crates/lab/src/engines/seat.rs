@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use super::ROLES;
 use super::clock::Begun;
 use super::counters::Counters;
 use super::peers::{Report, Saying, Task, failed, receive, send};
@@ -24,11 +23,15 @@ pub(super) struct Seat {
     descriptors: std::vec::IntoIter<OwnedFd>,
 }
 
-/// Does one side of a trial: takes the task from standard input, and reports there.
+/// What a side of a trial does: one function for each part that an engine hands out.
+pub(super) type Role = fn(&mut Seat) -> Result<Report, EngineError>;
+
+/// Does one side of a trial, by the function that `roles` has for its part: takes the task from standard input, and
+/// reports there.
 ///
 /// # Errors
 /// When standard input is not the socket of a trial. What goes wrong in the trial is reported, not returned.
-pub fn side() -> Result<(), EngineError> {
+pub(super) fn serve(roles: &[(&str, Role)]) -> Result<(), EngineError> {
     // Refused nowhere; without it, a side would outlive a coordinator that is killed.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|e| failed("signal of the parent's death", &e.into()))?;
@@ -37,7 +40,7 @@ pub fn side() -> Result<(), EngineError> {
     let taken = receive::<Task>(&control).map_err(|e| failed("standard input", &e))?;
     let (task, descriptors) =
         taken.ok_or_else(|| EngineError::Failed("no task on standard input".to_owned()))?;
-    let role = ROLES.iter().find(|(name, _)| *name == task.role);
+    let role = roles.iter().find(|(name, _)| *name == task.role);
     let mut seat =
         Seat { control, parameters: task.parameters, descriptors: descriptors.into_iter() };
     let outcome = match role {

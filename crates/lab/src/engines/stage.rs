@@ -8,9 +8,10 @@ use std::os::fd::AsFd;
 use fullbore_measure::Bytes;
 use rustix::io::retry_on_intr;
 
+use super::builtin::{size, wrong};
 use super::overlap::{CONSUMER_SPECS, Consuming, PRODUCER_SPECS, Producing};
 use super::peers::failed;
-use super::{Spec, size, spec, wrong};
+use super::spec::{self, Spec};
 use crate::{EngineError, Parameter, Parameters};
 
 const JSON_SPECS: &[Spec] =

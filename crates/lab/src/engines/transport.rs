@@ -21,15 +21,21 @@
 mod channel;
 mod latency;
 mod mqueue;
+mod plan;
 mod shm;
 mod uring;
 mod wire;
 
+use std::os::fd::OwnedFd;
+
+use super::builtin::{Builtin, LIMIT, PIN};
 use super::peers::{Peers, Report, failed};
+use super::place;
 use super::seat::{Seat, sample};
-use super::{Builtin, LIMIT, PIN, Spec, place, size, wrong};
+use super::spec::Spec;
 use crate::{EngineError, Parameters, Sample};
 use channel::Channel;
+use plan::{Plan, report};
 
 /// The engine.
 pub(super) const ENGINE: Builtin = Builtin {
@@ -67,40 +73,6 @@ pub(super) const ENGINE: Builtin = Builtin {
 pub(super) const NEAR: &str = "transport-near";
 /// Part of the process that receives, or sends back.
 pub(super) const FAR: &str = "transport-far";
-
-/// Round trips before the timed ones.
-const WARM_UP_TRIPS: u64 = 200;
-
-/// The parameters, as both sides use them.
-#[derive(Debug)]
-struct Plan {
-    kind: String,
-    is_latency: bool,
-    message: usize,
-    /// Messages one way, or timed round trips.
-    count: u64,
-    buffer: usize,
-}
-
-impl Plan {
-    fn new(parameters: &Parameters) -> Result<Self, EngineError> {
-        let kind = parameters.text("kind")?.to_owned();
-        let is_latency = parameters.text("task")? == "latency";
-        let message = size(parameters.number("message")?)?;
-        let buffer = size(parameters.number("buffer")?)?;
-        if !buffer.is_power_of_two() {
-            return Err(wrong(format!("transport: buffer = {buffer}: must be a power of two")));
-        }
-        if kind == "eventfd" && !is_latency {
-            return Err(wrong("transport: eventfd carries no bytes; use task = latency"));
-        }
-        let count = match is_latency {
-            true => parameters.number("trips")?,
-            false => parameters.number("total")?.div_ceil(message as u64),
-        };
-        Ok(Self { kind, is_latency, message, count, buffer })
-    }
-}
 
 fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
     let plan = Plan::new(parameters)?;
@@ -142,25 +114,23 @@ pub(super) fn far_side(seat: &mut Seat) -> Result<Report, EngineError> {
     Ok(report(&plan, begun.end(), Some(wrong)))
 }
 
+/// The side's channel over the descriptors it was given.
+fn open(plan: &Plan, input: OwnedFd, output: OwnedFd) -> Result<Box<dyn Channel>, EngineError> {
+    Ok(match plan.kind.as_str() {
+        "unix-datagram" => Box::new(channel::Datagrams { input, output }),
+        "eventfd" => Box::new(channel::Events { input, output }),
+        "mqueue" => Box::new(mqueue::Queues::open(input, output)),
+        "shm-futex" => Box::new(shm::Rings::open(&input, &output, shm::Wait::Futex)?),
+        "shm-spin" => Box::new(shm::Rings::open(&input, &output, shm::Wait::Spin)?),
+        "uring-pipe" => Box::new(uring::Uring::open(input, output)?),
+        _ => Box::new(channel::Stream { input, output }),
+    })
+}
+
 fn sit_down(seat: &mut Seat, number: usize) -> Result<(Plan, Box<dyn Channel>), EngineError> {
     let plan = Plan::new(&seat.parameters)?;
     place::pin(&seat.parameters, number)?;
     let (input, output) = (seat.descriptor()?, seat.descriptor()?);
-    let channel = channel::open(&plan, input, output)?;
+    let channel = open(&plan, input, output)?;
     Ok((plan, channel))
-}
-
-fn report(plan: &Plan, usage: super::clock::Usage, wrong: Option<u64>) -> Report {
-    Report {
-        usage,
-        bytes: Some(plan.count * plan.message as u64),
-        operations: Some(plan.count),
-        answer: wrong.map(|wrong| answer(wrong, plan.count)),
-        latency: None,
-    }
-}
-
-/// `ok`, or how many messages were wrong.
-fn answer(wrong: u64, count: u64) -> String {
-    if wrong == 0 { "ok".to_owned() } else { format!("{wrong} of {count} messages wrong") }
 }

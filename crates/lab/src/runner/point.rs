@@ -2,21 +2,14 @@
 //! is known.
 
 use super::budget::{Budget, Limit};
-use super::summary::{self, Taken};
-use super::{Plan, Progress, Runner, point_text};
+use super::entrant::{Entrant, Taken};
+use super::plan::{Plan, Progress, point_text};
+use super::state::Runner;
+use super::summary;
 use crate::executor::{Program, Purpose, Trial};
 use crate::record::{Effort, Outcome, PointRun, Stopped};
 use crate::suite::{Answer, Case, Engine, Run, Suite, expand};
 use crate::{EngineError, Job, Parameters, Sample, engines};
-
-/// An engine at this point, and what is known about it so far.
-pub(super) struct Entrant<'a> {
-    pub(super) engine: &'a Engine,
-    pub(super) trial: Option<Trial>,
-    pub(super) taken: Taken,
-    /// `None` as long as it may go on.
-    pub(super) out: Option<Outcome>,
-}
 
 /// A point of a sweep, and what is known about it so far.
 pub(super) struct Point<'a> {
@@ -294,9 +287,9 @@ fn run(
         pass: runner.pass,
         passes: runner.passes,
         round,
-        visits_done: runner.visits_done,
-        visits: runner.visits,
-        elapsed_ns: runner.executor.now_ns() - runner.began_ns,
+        visits_done: runner.visits.done,
+        visits: runner.visits.all,
+        elapsed_ns: runner.executor.now_ns() - runner.visits.began_ns,
         left_ns,
     });
     let result = runner.executor.run(&Trial { purpose, ..trial.clone() });

@@ -4,41 +4,11 @@ use std::collections::BTreeMap;
 
 use fullbore_measure::{Summary, median};
 
-use super::point::Entrant;
+use super::entrant::{Entrant, Taken};
 use crate::record::{EngineRun, Outcome};
 use crate::statistics::{self, Estimate};
 use crate::suite::{Case, Quantity};
 use crate::{Latency, Sample};
-
-/// What was taken from an engine so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Taken {
-    /// The trial that was checked and not timed.
-    pub(super) check: Option<Sample>,
-    /// The right answer, when there is one.
-    pub(super) expected: Option<String>,
-    /// One a round, in the unit of the case.
-    values: Vec<f64>,
-    samples: Vec<Sample>,
-}
-
-impl Taken {
-    pub(super) fn add(&mut self, value: f64, sample: Sample) {
-        self.values.push(value);
-        self.samples.push(sample);
-    }
-
-    /// What the last trial took; 0 when there was none.
-    pub(super) fn last_ns(&self) -> u64 {
-        self.samples.last().map_or(0, |sample| sample.elapsed_ns)
-    }
-
-    /// Forgets all rounds after the first `rounds`.
-    pub(super) fn keep(&mut self, rounds: u32) {
-        self.values.truncate(rounds as usize);
-        self.samples.truncate(rounds as usize);
-    }
-}
 
 /// The number of a trial that a case is about.
 pub(super) fn value(quantity: &Quantity, sample: &Sample) -> Option<f64> {

@@ -1,13 +1,14 @@
 //! Text of a suite file → [`Suite`], or the line with the mistake and what was expected there.
 
 mod engine;
+mod mistake;
 
 use std::fmt;
-use std::ops::Range;
 
 use toml::Spanned;
 
 use self::engine::{check_engines, needs, read_engine};
+use self::mistake::{Mistake, check_name, check_placeholders};
 use super::expand::{expand, parameter, product};
 use super::text::{AnswerKind, CaseText, ChartKind, EngineText, SuiteText, Table, Values};
 use super::{Answer, Axis, Case, Chart, Engine, Need, Quantity, Run, Suite, points};
@@ -31,9 +32,6 @@ impl fmt::Display for SuiteError {
 }
 
 impl std::error::Error for SuiteError {}
-
-/// A mistake and where it stands, before the place has a line.
-type Mistake = (Range<usize>, String);
 
 /// Reads the text of a suite; `file` is named in errors.
 ///
@@ -148,19 +146,6 @@ fn check_texts(case: &CaseText, names: &Parameters) -> Result<(), Mistake> {
         product(&filled).map_err(|wrong| (text.span(), wrong))?;
     }
     Ok(())
-}
-
-/// Names are words on the command line and keys of a record.
-fn check_name(name: &Spanned<String>) -> Result<(), Mistake> {
-    let is_word = |text: &str| {
-        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+".contains(&b))
-    };
-    if is_word(name.get_ref()) {
-        return Ok(());
-    }
-    let message =
-        format!("'{}' is no name: expected letters, digits, '-', '_', '+' and '.'", name.get_ref());
-    Err((name.span(), message))
 }
 
 fn quantity(show: &Spanned<String>) -> Result<Quantity, Mistake> {
@@ -298,13 +283,6 @@ fn answer(
         (_, Some(expected)) => Answer::Literal(expected.into_inner()),
         (Some(kind), None) if *kind.get_ref() == AnswerKind::Same => Answer::Same,
         _ => Answer::Unchecked,
-    })
-}
-
-fn check_placeholders(text: &str, names: &Parameters, span: Range<usize>) -> Result<(), Mistake> {
-    expand(text, names).map(drop).map_err(|unknown| {
-        let known = names.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-        (span, format!("{unknown}: expected one of {known} (write {{{{ for a brace)"))
     })
 }
 

@@ -1,53 +1,64 @@
-//! Blocks that are filled elsewhere, lent to the pipe whole, and filled again when that is safe.
+//! Lends blocks that the caller filled, and hands them out again when writing to them is safe.
 
 use std::collections::VecDeque;
+use std::io;
 use std::ops::Range;
 
 use super::options::Strategy;
 use super::ring::Held;
 use crate::pages::{Faults, HUGE_BYTES, PAGE_BYTES, Pages};
+use crate::scratch::zeros;
 
-/// Memory to be filled, on huge pages where Linux has them; see [`PipeWriter::exchange`](super::PipeWriter::exchange).
+/// Memory that any thread may fill and hand to [`PipeWriter::exchange`](super::PipeWriter::exchange). It lies on huge
+/// pages where Linux has them.
 #[derive(Debug)]
 pub struct Block {
     memory: Memory,
-    /// What is before has been lent.
+    /// Everything before this offset has been lent.
     start: usize,
     len: usize,
-    /// Most bytes that were lent of it, in whole huge pages: as much memory it takes.
+    /// Most bytes ever lent from it, in whole huge pages; this is how much memory it takes.
     touched: usize,
 }
 
 #[derive(Debug)]
 pub(super) enum Memory {
     Huge(Pages),
-    /// Where there is no room for a mapping of whole huge pages. Never lent.
+    /// Used where a mapping of whole huge pages does not fit. It is never lent.
     Small(Vec<u8>),
 }
 
 impl Block {
-    /// A block of `len` bytes, zero. It has room for more than one exchange, where that leaves no huge page half used:
-    /// memory is taken as it is touched, and large blocks may all be touched to their ends.
-    #[must_use]
-    pub fn new(len: usize) -> Self {
-        let room = if len > HUGE_BYTES { len } else { 2 * len.max(1) };
-        let memory = match Pages::map(room.next_multiple_of(HUGE_BYTES)) {
-            Ok(pages) => Memory::Huge(pages),
-            Err(_) => Memory::Small(vec![0; len]),
+    /// Makes a block of `len` bytes, all zero. It takes memory as it is touched, in pages of 2 MiB where Linux has
+    /// them. Blocks of up to 2 MiB have room for more than one exchange, so that no huge page stays half used.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory).
+    pub fn new(len: usize) -> io::Result<Self> {
+        let memory = match Self::memory_bytes(len).map(Pages::map) {
+            Some(Ok(pages)) => Memory::Huge(pages),
+            _ => Memory::Small(zeros(len)?),
         };
-        Self { memory, start: 0, len, touched: 0 }.set_apart()
+        Ok(Self { memory, start: 0, len, touched: 0 }.set_apart())
     }
 
-    /// The block, out of the way of rounds that end while it is filled.
+    /// Returns how much memory a block of `len` bytes takes once all of it was touched; `None` when the size overflows.
+    #[must_use]
+    pub fn memory_bytes(len: usize) -> Option<usize> {
+        let room = if len > HUGE_BYTES { len } else { 2 * len.max(1) };
+        room.checked_next_multiple_of(HUGE_BYTES)
+    }
+
+    /// Excludes the block from sharing, so that rounds that end while it is being filled cost it nothing.
     fn set_apart(mut self) -> Self {
         if let Some(pages) = self.pages() {
-            // Refused, it is filled all the same, with more faults.
+            // If Linux refuses, the block still fills, with more faults.
             let _ = pages.set_shared(false);
         }
         self
     }
 
-    /// Its bytes. What they hold is undefined after an exchange.
+    /// Returns the block's bytes. After an exchange they contain bytes of earlier output.
     pub fn bytes(&mut self) -> &mut [u8] {
         match &mut self.memory {
             Memory::Huge(pages) => pages.bytes(self.start..self.start + self.len),
@@ -55,19 +66,19 @@ impl Block {
         }
     }
 
-    /// The first `count` bytes in its pages.
+    /// Returns where the first `count` bytes lie in its pages.
     pub(super) fn front(&self, count: usize) -> Range<usize> {
         self.start..self.start + count
     }
 
-    /// Moves on behind the first `count` bytes, which were lent; whether there is room for as much as before.
+    /// Moves past the first `count` bytes, which were lent, and tells whether as much room as before is left.
     fn move_on(&mut self, count: usize) -> bool {
         self.start = (self.start + count).next_multiple_of(PAGE_BYTES);
         let mapped = self.pages().map_or(0, |pages| pages.len());
         self.start + self.len <= mapped
     }
 
-    /// Its pages, if it can be lent.
+    /// Returns the block's pages if it can be lent.
     pub(super) fn pages(&mut self) -> Option<&mut Pages> {
         match &mut self.memory {
             Memory::Huge(pages) => Some(pages),
@@ -76,10 +87,10 @@ impl Block {
     }
 }
 
-/// The blocks that were lent, the oldest first.
+/// Holds the blocks that were lent, the oldest first.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    /// Each with the round in which it was lent. All memory was made copy-on-write at the end of each round, so a block
+    /// Each block with the round in which it was lent. The end of each round makes all memory copy-on-write, so a block
     /// of an earlier round may be filled again: Linux copies what someone holds.
     lent: VecDeque<(Block, u64)>,
     round: u64,
@@ -91,62 +102,64 @@ impl Blocks {
         Self { lent: VecDeque::new(), round: 0, held: Held::new(Faults::OfProcess) }
     }
 
-    /// Gives a block to be filled for one whose first `count` bytes the pipe has, which may be what is left of it.
+    /// Returns a block to fill in exchange for one whose first `count` bytes the pipe has. That may be the rest of the
+    /// same block.
     pub(super) fn next(
         &mut self,
         mut block: Block,
         count: usize,
         most_bytes: usize,
         strategy: Strategy,
-    ) -> Block {
+    ) -> io::Result<Block> {
         if block.move_on(count) {
-            return block;
+            return Ok(block);
         }
         let len = block.len;
         self.lent(block);
         self.take(len, most_bytes, strategy)
     }
 
-    /// Takes back a block of which there is nothing left to lend.
+    /// Takes back a block that has nothing left to lend.
     fn lent(&mut self, mut block: Block) {
         block.touched = block.touched.max(block.start.next_multiple_of(HUGE_BYTES));
         block.start = 0;
-        // One that the end of the round could not share is given up.
+        // Drop a block that the end of the round could not share.
         if block.pages().is_some_and(|pages| pages.set_shared(true).is_ok()) {
             self.lent.push_back((block, self.round));
         }
     }
 
-    /// A block of `len` bytes that may be filled: one that was lent, when there are `most_bytes` of them.
-    fn take(&mut self, len: usize, most_bytes: usize, strategy: Strategy) -> Block {
+    /// Returns a block of `len` bytes that may be filled: a lent one when `most_bytes` of them are held, otherwise a
+    /// new one.
+    fn take(&mut self, len: usize, most_bytes: usize, strategy: Strategy) -> io::Result<Block> {
         let lent_bytes = self.lent_bytes();
         if lent_bytes < most_bytes {
             return Block::new(len);
         }
         let is_this_round = self.lent.front().is_some_and(|(_, round)| *round == self.round);
         if is_this_round && !self.end_round(lent_bytes, strategy) {
-            // They are given up; the pipe keeps what it still has of them.
+            // Drop them; the pipe keeps what it still has of them.
             self.lent.clear();
         }
         let next = self.lent.pop_front();
-        // Blocks that took more this time are given up.
+        // Drop blocks that took more memory this time.
         while self.lent_bytes() > most_bytes {
             self.lent.pop_front();
         }
         match next {
-            Some((block, _)) if block.len == len => block.set_apart(),
+            Some((block, _)) if block.len == len => Ok(block.set_apart()),
             _ => Block::new(len),
         }
     }
 
-    /// Memory of all that is lent.
+    /// Returns how much memory the lent blocks take.
     fn lent_bytes(&self) -> usize {
         self.lent.iter().map(|(block, _)| block.touched).sum()
     }
 
-    /// Makes all that is lent copy-on-write; whether that was done.
+    /// Makes all lent memory copy-on-write and tells whether that succeeded.
     fn end_round(&mut self, lent_bytes: usize, strategy: Strategy) -> bool {
-        // The faults of the first round are those of memory that is used for the first time.
+        // Ignore the first round's faults, which come from touching memory for the first time.
         let is_known = self.round > 0;
         if strategy != Strategy::Ring || is_known && self.held.wants_new_pages(lent_bytes) {
             self.held.start_round();
@@ -176,14 +189,14 @@ mod tests {
         let mut lent_in = HashMap::new();
         let mut again = 0;
         for strategy in [Strategy::Ring, Strategy::Fresh] {
-            let mut block = Block::new(HUGE_BYTES);
+            let mut block = Block::new(HUGE_BYTES).unwrap();
             for _ in 0..20 {
                 block.bytes().fill(1);
-                // All of it goes.
+                // Lend all of it.
                 lent_in.insert(block.bytes().as_ptr(), blocks.round);
-                block = blocks.next(block, 2 * HUGE_BYTES, 4 * HUGE_BYTES, strategy);
+                block = blocks.next(block, 2 * HUGE_BYTES, 4 * HUGE_BYTES, strategy).unwrap();
                 if blocks.lent.is_empty() {
-                    // They were given up: others may come to their places.
+                    // The blocks were dropped, so others may get their addresses.
                     lent_in.clear();
                 }
                 if let Some(round) = lent_in.get(&block.bytes().as_ptr()) {
@@ -197,11 +210,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lent_of_a_block_is_not_filled_again_with_the_rest_of_it() {
+    fn the_lent_part_of_a_block_is_not_filled_again_with_the_rest() {
         let _turn = alone();
         for count in [1, 4095, 4096, 5000, 400_000] {
             let mut blocks = Blocks::new();
-            let mut block = Block::new(400_000);
+            let mut block = Block::new(400_000).unwrap();
             let first = block.bytes().as_ptr_range();
             let mut end = first.start;
             while blocks.lent.is_empty() {
@@ -210,7 +223,7 @@ mod tests {
                 end = bytes.start.wrapping_add(count);
                 // The page in which it ends is lent, too.
                 end = end.wrapping_add(end.align_offset(PAGE_BYTES));
-                block = blocks.next(block, count, 4 * HUGE_BYTES, Strategy::Ring);
+                block = blocks.next(block, count, 4 * HUGE_BYTES, Strategy::Ring).unwrap();
             }
             let begun = end as usize - first.start as usize;
             assert!(begun + 400_000 > HUGE_BYTES, "{count}: given up after {begun} bytes");
@@ -221,19 +234,19 @@ mod tests {
     fn blocks_that_took_more_memory_are_given_up() {
         let _turn = alone();
         let mut blocks = Blocks::new();
-        let mut block = Block::new(2 * HUGE_BYTES);
+        let mut block = Block::new(2 * HUGE_BYTES).unwrap();
         for count in [1, 2].into_iter().flat_map(|pages| [pages * HUGE_BYTES; 30]) {
-            // All of it goes, however little: one block at a time.
+            // Lend all of it, however little it is: one block at a time.
             block.start = 2 * HUGE_BYTES;
-            block = blocks.next(block, count, 8 * HUGE_BYTES, Strategy::Ring);
+            block = blocks.next(block, count, 8 * HUGE_BYTES, Strategy::Ring).unwrap();
             assert!(blocks.lent_bytes() <= 8 * HUGE_BYTES, "{}", blocks.lent_bytes());
         }
     }
 
     #[test]
-    fn a_round_that_ends_costs_nothing_to_blocks_that_are_being_filled() {
+    fn the_end_of_a_round_costs_blocks_being_filled_nothing() {
         let _turn = alone();
-        let mut filled = Block::new(HUGE_BYTES);
+        let mut filled = Block::new(HUGE_BYTES).unwrap();
         filled.bytes().fill(1);
         Pages::map(HUGE_BYTES).unwrap().share().unwrap();
         let before = minor_faults(Faults::OfThread);
@@ -242,13 +255,13 @@ mod tests {
     }
 
     #[test]
-    fn a_round_that_ends_is_about_all_blocks_that_were_lent() {
+    fn the_end_of_a_round_renews_every_lent_block() {
         let _turn = alone();
         let mut blocks = Blocks::new();
-        let mut block = Block::new(HUGE_BYTES);
+        let mut block = Block::new(HUGE_BYTES).unwrap();
         block.bytes().fill(1);
         blocks.lent(block);
-        // Faults of other tests are counted, too, and put it off.
+        // Faults of other tests count, too, and delay it.
         assert!((0..1000).any(|_| blocks.end_round(HUGE_BYTES, Strategy::Ring)));
         let before = minor_faults(Faults::OfThread);
         let (mut block, _) = blocks.lent.pop_front().unwrap();

@@ -1,8 +1,8 @@
-//! Where in a ring of memory the next bytes go: bookkeeping without memory.
+//! Tracks where the next bytes go in a ring of memory, without holding the memory.
 
 use std::ops::Range;
 
-/// A place in a ring of `len` bytes: bytes up to `sent` went out, those up to `filled` wait.
+/// A position in a ring of `len` bytes: bytes before `sent` went out, those from there to `filled` wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     len: usize,
@@ -11,25 +11,25 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// A ring of `len` bytes, empty.
+    /// Makes the cursor of an empty ring of `len` bytes.
     pub(crate) fn new(len: usize) -> Self {
         Self { len, sent: 0, filled: 0 }
     }
 
-    /// Where the next bytes may be filled in, when there is room for `wanted` before the end.
+    /// Returns where the next bytes go, when `wanted` of them fit before the end.
     pub(crate) fn room(&self, wanted: usize) -> Option<Range<usize>> {
         (self.len - self.filled >= wanted).then_some(self.filled..self.len)
     }
 
-    /// What waits to go out.
+    /// Returns which bytes wait to go out.
     pub(crate) fn pending(&self) -> Range<usize> {
         self.sent..self.filled
     }
 
-    /// `count` more bytes were filled in.
+    /// Records that `count` more bytes were filled in.
     ///
     /// # Panics
-    /// When that is more than there was room for.
+    /// When that exceeds the room.
     pub(crate) fn fill(&mut self, count: usize) {
         assert!(
             count <= self.len - self.filled,
@@ -39,25 +39,25 @@ impl Cursor {
         self.filled += count;
     }
 
-    /// `count` of the waiting bytes went out, and someone may hold their pages.
+    /// Records that `count` of the waiting bytes went out, and that someone may hold their pages.
     pub(crate) fn send(&mut self, count: usize) {
         assert!(count <= self.filled - self.sent, "{count} bytes sent of {:?}", self.pending());
         self.sent += count;
     }
 
-    /// All that waited went out by a copy: its room is free again.
+    /// Records that all waiting bytes went out by a copy, which frees their room.
     pub(crate) fn take_back(&mut self) {
         self.filled = self.sent;
     }
 
-    /// Goes on at the next multiple of `page`: pages are handed on whole, or slots of the pipe are wasted.
+    /// Moves to the next multiple of `page`: lending part of a page wastes slots of the pipe.
     pub(crate) fn align(&mut self, page: usize) {
         debug_assert!(self.pending().is_empty(), "waiting bytes would be skipped");
         self.filled = self.filled.next_multiple_of(page).min(self.len);
         self.sent = self.filled;
     }
 
-    /// Begins again at the front, of a ring that now has `len` bytes.
+    /// Starts again at the front of a ring that now has `len` bytes.
     pub(crate) fn wrap(&mut self, len: usize) {
         debug_assert!(self.pending().is_empty(), "waiting bytes would be lost");
         *self = Self::new(len);
@@ -89,8 +89,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The promise the zero-copy ways rest on: a byte that was sent by page is never given out to be
-        /// filled again before the ring begins anew.
+        /// Checks the promise that lending rests on: no byte that was lent is given out again before the ring starts
+        /// anew.
         #[test]
         fn bytes_that_went_out_are_not_given_out_again(steps in prop::collection::vec(step(), 0..80)) {
             let mut cursor = Cursor::new(1024);

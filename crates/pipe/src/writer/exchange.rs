@@ -1,4 +1,4 @@
-//! Blocks that others filled, out through a writer.
+//! Writes blocks that the caller filled.
 
 use std::os::fd::AsFd;
 
@@ -9,14 +9,15 @@ use super::{Block, Cursor, FIRST_RING_BYTES, Memory, OutputError, PipeWriter, SM
 use crate::transfer::wait_until;
 
 impl<F: AsFd> PipeWriter<F> {
-    /// Writes the first `count` bytes of a block, and gives one of the same size to be filled next: without a copy
-    /// where pages are lent.
+    /// Writes the first `count` bytes of a block after everything that was committed, and returns a block of the same
+    /// size to fill next. Where pages are lent, nothing is copied: the pipe gets the block's pages, and the returned
+    /// block is other memory, or the same once nobody can see it change.
     ///
     /// # Errors
-    /// As [`flush`](std::io::Write::flush).
+    /// As [`flush`](std::io::Write::flush); also when there is no memory for the other block.
     ///
     /// # Panics
-    /// When the block has fewer bytes.
+    /// When the block has fewer than `count` bytes.
     pub fn exchange(&mut self, mut block: Block, count: usize) -> Result<Block, OutputError> {
         assert!(count <= block.bytes().len(), "{count} bytes of a smaller block");
         if self.may_rise_now() || !self.cursor.pending().is_empty() {
@@ -32,13 +33,13 @@ impl<F: AsFd> PipeWriter<F> {
             self.put(&block.bytes()[..count])?;
             return Ok(block);
         }
-        // The rest, if lending was refused in the middle.
+        // Copy the rest if Linux refused to lend part of it.
         self.put(&block.bytes()[sent..count])?;
-        let most_bytes = usize::try_from(self.options.ring.0).unwrap_or(usize::MAX);
-        Ok(self.blocks.next(block, count, most_bytes, strategy))
+        let next = self.blocks.next(block, count, self.sizes.ring, strategy);
+        next.map_err(|error| OutputError::new(&self.out, self.written, error))
     }
 
-    /// Gives the memory of the ring back when blocks take its place; small ones still go through it, into new memory.
+    /// Frees the ring's memory once blocks take its place; small blocks still go through the ring, in new memory.
     fn spare_ring(&mut self) {
         if self.has_blocks {
             return;
@@ -52,14 +53,14 @@ impl<F: AsFd> PipeWriter<F> {
         }
     }
 
-    /// Lends the front of a block; returns how much of it went, which is all unless that is refused.
+    /// Lends the front of a block and returns how much of it went: everything, unless Linux refuses.
     fn lend(&mut self, block: &mut Block, count: usize) -> Result<usize, OutputError> {
         let front = block.front(count);
         let Some(pages) = block.pages() else { return Ok(0) };
         let mut sent = 0;
         while sent < count {
-            // SAFETY: the block goes to `blocks`, which gives these bytes out again only after all pages were shared,
-            // or unmaps them; or it is dropped.
+            // SAFETY: the block goes to `blocks`, which gives these bytes out again only after sharing all pages, or
+            // unmaps them; or it is dropped.
             match unsafe { pages.lend(self.out.as_fd(), front.start + sent..front.end) } {
                 Ok(gone) => {
                     sent += gone;

@@ -1,44 +1,44 @@
-//! Memory whose pages are lent to a pipe, and made safe to write to again each time round.
+//! Memory whose pages are lent to a pipe, and renewed for writing on each pass.
+//!
+//! Renewal maps new pages when that costs less than copying pages a reader still holds.
 
 use std::io;
 
 use super::options::Strategy;
 use crate::pages::{Faults, HUGE_BYTES, Pages, minor_faults};
 
-/// How pages that were lent become safe to write to again.
+/// How lent pages become safe to write to again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Renewal {
-    /// By a child that exits at once: Linux then copies the pages that someone holds.
+    /// A child that exits at once makes them copy-on-write: Linux then copies the pages that someone holds.
     Share,
-    /// They are given up for new ones.
+    /// New pages replace them.
     Remap,
-    /// Not at all: whoever still holds them sees them change.
-    Never,
 }
 
 /// The memory.
 #[derive(Debug)]
 pub(super) struct Ring {
     pages: Pages,
-    /// How long it may become.
+    /// Length up to which it may grow.
     most: usize,
     renewal: Renewal,
     held: Held,
 }
 
 impl Ring {
-    /// Memory of `len` bytes that grows to `most`, both rounded up to whole huge pages.
+    /// Maps memory of `len` bytes that may grow to `most`, both rounded up to whole huge pages.
     pub(super) fn map(len: usize, most: usize, renewal: Renewal) -> io::Result<Self> {
         let [len, most] = [len, most].map(|len| len.max(1).next_multiple_of(HUGE_BYTES));
         Ok(Self { pages: Pages::map(len)?, most, renewal, held: Held::new(Faults::OfThread) })
     }
 
-    /// The memory to be filled and lent.
+    /// Returns the memory to fill and lend.
     pub(super) fn pages(&mut self) -> &mut Pages {
         &mut self.pages
     }
 
-    /// Bytes of memory.
+    /// Returns the memory's length in bytes.
     pub(super) fn len(&self) -> usize {
         self.pages.len()
     }
@@ -47,11 +47,11 @@ impl Ring {
         match self.renewal {
             Renewal::Share => Strategy::Ring,
             Renewal::Remap => Strategy::Fresh,
-            Renewal::Never => Strategy::DoubleBuffer,
         }
     }
 
-    /// Gives the memory back, and takes new of `len` bytes, rounded up to whole huge pages. Nothing may wait in the old one.
+    /// Replaces the memory by new memory of `len` bytes, rounded up to whole huge pages. Nothing may wait in the old
+    /// one.
     ///
     /// # Errors
     /// ENOMEM: the old memory stays.
@@ -61,14 +61,13 @@ impl Ring {
         Ok(())
     }
 
-    /// All of the memory was lent: makes it safe to write to. `written` bytes went through it so far.
+    /// Makes the memory safe to write to after all of it was lent. `written` is how many bytes went through it so far.
     ///
     /// # Errors
-    /// ENOMEM: there is none.
+    /// ENOMEM: there is no memory.
     pub(super) fn renew(&mut self, written: u64) -> io::Result<()> {
         let len = self.pages.len();
         match self.renewal {
-            Renewal::Never => {}
             Renewal::Remap => self.pages = Pages::map(len)?,
             Renewal::Share => {
                 if len < self.most && written / GROW_AFTER_ROUNDS >= len as u64 {
@@ -76,7 +75,7 @@ impl Ring {
                 } else if self.held.wants_new_pages(len) {
                     self.pages = Pages::map(len)?;
                 } else if self.pages.share().is_err() {
-                    // At the limit of processes: new pages from now on.
+                    // The limit of processes is reached: map new pages from now on.
                     self.pages = Pages::map(len)?;
                     self.renewal = Renewal::Remap;
                 }
@@ -87,29 +86,29 @@ impl Ring {
     }
 }
 
-/// Rounds before a ring is doubled: then the new memory has been paid for by the children that it will save.
+/// Rounds after which a ring doubles. By then, the children saved in future pay for the new memory.
 const GROW_AFTER_ROUNDS: u64 = 32;
 
-/// Finds out from page faults whether someone holds the pages for long: then each huge page is split and copied in
-/// 512 faults instead of being taken over in one, and new pages are cheaper.
+/// Detects from page faults whether a reader holds pages for long. Linux then splits each huge page and copies it in
+/// 512 faults instead of reusing it in one, and new pages are cheaper.
 #[derive(Debug)]
 pub(super) struct Held {
     whose: Faults,
     faults_before: u64,
-    /// Rounds that still begin with new pages.
+    /// How many more rounds start with new pages.
     remaps_left: u32,
-    /// How many rounds the next time.
+    /// How many rounds will use new pages the next time.
     remaps_next: u32,
 }
 
-/// A reader that holds pages (a queue in a relay) is given new ones for at most this many rounds before sharing is
-/// tried again.
+/// Most consecutive rounds with new pages, for a reader that holds pages (such as a queue in a relay), before sharing
+/// is tried again.
 const REMAPS_MAX: u32 = 64;
-/// Faults of a round that have nothing to do with the pages: stack and heap after a fork.
+/// Faults in a round that do not come from the pages: stack and heap after a fork.
 const OTHER_FAULTS: u64 = 64;
 
 impl Held {
-    /// For memory that is filled by the thread which renews it, or by several.
+    /// Makes the detector for memory that is filled by the thread which renews it, or by several.
     pub(super) fn new(whose: Faults) -> Self {
         Self { whose, faults_before: minor_faults(whose), remaps_left: 0, remaps_next: 1 }
     }
@@ -123,7 +122,7 @@ impl Held {
             self.remaps_left -= 1;
             return true;
         }
-        // A ring may have gone to another thread, which had fewer.
+        // A ring may have moved to a thread with fewer faults.
         let faults = minor_faults(self.whose).saturating_sub(self.faults_before);
         if faults > OTHER_FAULTS + 16 * (len / HUGE_BYTES) as u64 {
             self.remaps_left = self.remaps_next - 1;

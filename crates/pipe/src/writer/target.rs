@@ -1,4 +1,4 @@
-//! What is written to: pipe or not, its name in messages, and waiting for it.
+//! Describes the output: whether it is a pipe, its name in messages, and waiting for it.
 
 use std::fmt;
 use std::io;
@@ -10,12 +10,14 @@ use rustix::io::Errno;
 
 use crate::transfer::wait_until;
 
-/// Whether this is an end of a pipe or FIFO.
+/// Tells whether `fd` is an end of a pipe or FIFO; `false` when Linux does not say.
+///
+/// Source: fstat(2).
 pub fn is_pipe(fd: impl AsFd) -> bool {
     fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
 }
 
-/// Writes what fits, at least one byte; waits where the descriptor does not.
+/// Writes as much as fits, at least one byte, and waits where a non-blocking descriptor does not.
 ///
 /// Source: write(2).
 pub(super) fn write_some(fd: impl AsFd, bytes: &[u8]) -> Result<usize, Errno> {
@@ -30,7 +32,7 @@ pub(super) fn write_some(fd: impl AsFd, bytes: &[u8]) -> Result<usize, Errno> {
     }
 }
 
-/// Output that failed.
+/// Output failed: where it went, how much Linux had taken, and why it took no more.
 #[derive(Debug)]
 pub struct OutputError {
     name: String,
@@ -43,13 +45,13 @@ impl OutputError {
         Self { name: name(&fd), written, source }
     }
 
-    /// Bytes that were written before.
+    /// Returns how many bytes Linux had taken before the failure.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Whether the reader left (EPIPE): no failure of ours, and nothing to be said about it.
+    /// Tells whether the reader left (EPIPE). That is no failure of ours and needs no message.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         self.source.kind() == io::ErrorKind::BrokenPipe
@@ -74,7 +76,7 @@ impl From<OutputError> for io::Error {
     }
 }
 
-/// `standard output`, with the path of the file when it is one.
+/// Returns `standard output`, with the path of the file when it is one.
 fn name(fd: impl AsFd) -> String {
     let number = fd.as_fd().as_raw_fd();
     let link = std::fs::read_link(format!("/proc/self/fd/{number}")).ok();

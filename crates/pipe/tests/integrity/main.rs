@@ -1,4 +1,4 @@
-//! Every byte arrives as it was written, whatever the reader does with the pages.
+//! Checks that every byte arrives as it was written, whatever the reader does with the pages.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -10,6 +10,7 @@ mod sequence;
 
 use std::thread;
 
+use fullbore_apparatus::DoubleBuffer;
 use fullbore_pipe::{Options, PipeWriter, Strategy};
 
 use readers::{ALL, Reader};
@@ -17,7 +18,7 @@ use sequence::Checked;
 
 const LEN: u64 = 320 << 20;
 
-/// What arrives when `write` fills the pipe.
+/// Returns what arrives when `write` fills the pipe.
 fn arrival(reader: Reader, write: impl FnOnce(std::io::PipeWriter)) -> Checked {
     let (out, into) = std::io::pipe().unwrap();
     let checking = thread::spawn(move || reader.run(out));
@@ -35,7 +36,7 @@ fn by(strategy: Strategy, reader: Reader) -> Checked {
 }
 
 #[test]
-fn every_safe_way_is_right_under_every_reader() {
+fn every_safe_way_delivers_every_byte_to_every_reader() {
     for strategy in [Strategy::Copy, Strategy::Fresh, Strategy::Ring] {
         for reader in ALL {
             let arrived = by(strategy, reader);
@@ -49,9 +50,9 @@ fn every_safe_way_is_right_under_every_reader() {
 }
 
 #[test]
-fn the_unsafe_way_is_caught_or_this_test_proves_nothing() {
+fn the_checks_catch_the_unsafe_way() {
     let arrived = arrival(Reader::Queue, |into| {
-        let mut writer = PipeWriter::double_buffer_without_promise(into).unwrap();
+        let mut writer = DoubleBuffer::without_promise(into).unwrap();
         sequence::write(&mut writer, LEN).unwrap();
     });
     assert_eq!(arrived.bytes, LEN);

@@ -15,20 +15,20 @@ use rustix::pipe::{SpliceFlags, splice, tee};
 
 use crate::sequence::Checked;
 
-/// What becomes of the pages.
+/// What a reader does with the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// Copied at once.
+    /// Copies them at once.
     Read,
-    /// Moved into a file.
+    /// Moves them into a file.
     SpliceToFile,
-    /// Moved into other pipes, where 64 MiB wait before they are looked at.
+    /// Moves them into other pipes, where 64 MiB wait before they are checked.
     Queue,
-    /// Seen twice: the copy is looked at after the original is gone.
+    /// Duplicates them, and checks the copy after the original is gone.
     Tee,
-    /// Moved into a TCP connection.
+    /// Moves them into a TCP connection.
     Socket,
-    /// Copied, by a reader that stops for a while now and then.
+    /// Copies them, and pauses now and then.
     Stopping(Duration),
 }
 
@@ -142,7 +142,7 @@ fn tee_and_splice(pipe: &PipeReader) -> Checked {
         while left > 0 {
             left -= splice(pipe, None, &nowhere, None, left, SpliceFlags::empty()).expect("splice");
         }
-        // The writer goes on while this waits, as far as the pipe takes it.
+        // The writer goes on meanwhile, as far as the pipe has room.
         thread::yield_now();
         copy.read_exact(&mut block[..count]).expect("the copy");
         checked.take(&block[..count]);

@@ -1,9 +1,50 @@
-//! A stream whose every byte is known: 64-bit numbers in turn, little-endian.
+//! A stream whose every byte is known: successive 64-bit numbers, little-endian.
 
-use fullbore_pipe::{OutputError, PipeWriter};
+use std::io;
 use std::os::fd::AsFd;
 
-/// Fills `block` (whole words) with the stream from byte `at` (a multiple of 8) on.
+use fullbore_apparatus::DoubleBuffer;
+use fullbore_pipe::PipeWriter;
+
+/// Destination of the stream.
+pub(crate) trait Output {
+    /// Returns at least `wanted` bytes to fill from the front.
+    fn room(&mut self, wanted: usize) -> io::Result<&mut [u8]>;
+    /// Takes over the first `count` of these bytes.
+    fn commit(&mut self, count: usize) -> io::Result<()>;
+    /// Writes out everything.
+    fn flush_all(&mut self) -> io::Result<()>;
+}
+
+impl<F: AsFd> Output for PipeWriter<F> {
+    fn room(&mut self, wanted: usize) -> io::Result<&mut [u8]> {
+        Ok(Self::room(self, wanted)?)
+    }
+
+    fn commit(&mut self, count: usize) -> io::Result<()> {
+        Ok(Self::commit(self, count)?)
+    }
+
+    fn flush_all(&mut self) -> io::Result<()> {
+        Ok(Self::flush_all(self)?)
+    }
+}
+
+impl<F: AsFd> Output for DoubleBuffer<F> {
+    fn room(&mut self, wanted: usize) -> io::Result<&mut [u8]> {
+        Self::room(self, wanted)
+    }
+
+    fn commit(&mut self, count: usize) -> io::Result<()> {
+        Self::commit(self, count)
+    }
+
+    fn flush_all(&mut self) -> io::Result<()> {
+        Self::flush_all(self)
+    }
+}
+
+/// Fills `block` (whole words) with the stream from byte `at` (a multiple of 8).
 pub(crate) fn fill(block: &mut [u8], at: u64) {
     let first = at / 8;
     for (number, word) in (first..).zip(block.as_chunks_mut::<8>().0) {
@@ -12,7 +53,7 @@ pub(crate) fn fill(block: &mut [u8], at: u64) {
 }
 
 /// Writes `len` bytes of the stream (a multiple of 8), new data in every chunk.
-pub(crate) fn write<F: AsFd>(writer: &mut PipeWriter<F>, len: u64) -> Result<(), OutputError> {
+pub(crate) fn write(writer: &mut impl Output, len: u64) -> io::Result<()> {
     let mut at = 0;
     while at < len {
         let room = writer.room(4096)?;

@@ -1,7 +1,7 @@
 //! The pipes of the drawing: lines, tips and the numbers beside them.
 
 use fullbore_measure::Bytes;
-use fullbore_pipeline::record::{FindingKind, PipeRecord, RunRecord};
+use fullbore_record::{FindingKind, PipeRecord, RunRecord};
 use maud::{Markup, html};
 
 use super::drawing::number;

@@ -1,6 +1,6 @@
 //! The time axis that the charts share.
 
-use fullbore_pipeline::record::RunRecord;
+use fullbore_record::RunRecord;
 use maud::{Markup, html};
 
 use super::steps;
@@ -97,7 +97,7 @@ fn tick_text(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullbore_pipeline::record::{StageTimeline, Timeline};
+    use fullbore_record::{StageTimeline, Timeline};
 
     #[test]
     fn the_axis_has_round_times() {

@@ -1,7 +1,10 @@
 //! What every page has around its body: a policy that loads nothing, the style, the record itself, the script.
 
+use std::io::{self, Write};
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
+use serde_json::ser::Formatter;
 
 /// Nothing may be loaded from anywhere, whatever a command line says.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
@@ -59,9 +62,27 @@ pub(crate) fn scrolled(title: &str, content: &Markup) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(title) { table { (content) } } }
 }
 
+/// Writes whole numbers without `.0`: most shares of a timeline are 0 or 100, and a page has thousands of them.
+struct ShortNumbers;
+
+impl Formatter for ShortNumbers {
+    fn write_f32<W: ?Sized + Write>(&mut self, writer: &mut W, value: f32) -> io::Result<()> {
+        write!(writer, "{value}")
+    }
+
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        write!(writer, "{value}")
+    }
+}
+
 /// The record as JSON that no text in it can end early: `<`, `>` and `&` are written as escapes.
 fn embedded(record: &impl Serialize) -> String {
-    let json = serde_json::to_string(record).unwrap_or_else(|_| "null".to_owned());
+    let mut json = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut json, ShortNumbers);
+    let json = match record.serialize(&mut serializer) {
+        Ok(()) => String::from_utf8_lossy(&json),
+        Err(_) => "null".into(),
+    };
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {
         match character {
@@ -79,7 +100,7 @@ fn embedded(record: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullbore_pipeline::record::RunRecord;
+    use fullbore_record::RunRecord;
 
     #[test]
     fn a_command_cannot_end_the_embedded_json() {

@@ -1,6 +1,6 @@
 //! The pipeline as a drawing: stages as boxes, pipes as arrows.
 
-use fullbore_pipeline::record::{RunRecord, StageRecord};
+use fullbore_record::{RunRecord, StageRecord};
 use maud::{Markup, html};
 
 use super::arrows;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fullbore_pipeline::record::RunRecord;
+use fullbore_record::RunRecord;
 
 /// What a box stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,7 +282,7 @@ fn arrows(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullbore_pipeline::record::{PipeRecord, StageRecord};
+    use fullbore_record::{PipeRecord, StageRecord};
 
     const GRID: Grid = Grid {
         columns: 4,

@@ -11,7 +11,7 @@ mod steps;
 mod tables;
 mod timeline;
 
-use fullbore_pipeline::record::RunRecord;
+use fullbore_record::RunRecord;
 
 /// One self-contained page: the verdict, a drawing of the pipeline, charts over time, every number in tables,
 /// and the record itself in `<script type="application/json" id="fullbore-run">`.

@@ -1,12 +1,11 @@
 //! The page from top to bottom: the verdict first, the evidence after it.
 
 use fullbore_measure::seconds;
-use fullbore_pipeline::record::{Finding, RunRecord};
+use fullbore_record::{AdvicePart, Finding, RunRecord};
 use maud::{Markup, html};
 
 use super::document::Document;
 use super::{drawing, shares, steps, tables, timeline};
-use crate::advice::{self, Part};
 use crate::figures::{known_percent, utc};
 use crate::{visible, wording};
 
@@ -93,16 +92,20 @@ fn about(record: &RunRecord, finding: &Finding) -> String {
 }
 
 fn advice_block(finding: &Finding) -> Markup {
-    // Neutralised first: what is shown is also what is copied.
-    let text = visible::line(&finding.advice);
-    let parts = advice::parts(&text);
     html! {
-        @if !parts.is_empty() {
+        @if !finding.advice.is_empty() {
             div.advice {
-                @for part in parts {
+                @for part in &finding.advice {
                     @match part {
-                        Part::Words(words) => p { (words) },
-                        Part::Command(command) => pre.command { code { (command) } },
+                        AdvicePart::Text(text) => {
+                            // What ends the sentence of a command is not shown below it.
+                            @let text = visible::line(text);
+                            @let text = text.trim().trim_start_matches(['.', ';', ',']).trim_start();
+                            @if !text.is_empty() { p { (text) } }
+                        },
+                        // What is shown is also what is copied.
+                        AdvicePart::Command(command) => pre.command { code { (visible::line(command)) } },
+                        _ => {},
                     }
                 }
             }
@@ -127,7 +130,7 @@ fn key_figures(record: &RunRecord) -> Markup {
         "?".to_owned()
     };
     let bound = if record.bound_ns == 0 { "?".to_owned() } else { seconds(record.bound_ns) };
-    let exit = wording::exit_status(record.exit_status);
+    let exit = record.exit_status.map_or("?".to_owned(), wording::exit_status);
     let cpus = if record.host.cpus > 0 {
         format!("CPUs busy, of {}", record.host.cpus)
     } else {

@@ -1,6 +1,6 @@
 //! The five things a stage does with its time, in the order and the colours in which every chart shows them.
 
-use fullbore_pipeline::record::StageRecord;
+use fullbore_record::StageRecord;
 use maud::{Markup, html};
 
 use crate::figures::{known_percent, share};

@@ -1,6 +1,6 @@
 //! The timeline of a record, made small enough for a page: neighbouring steps become one.
 
-use fullbore_pipeline::record::{RunRecord, StageTimeline, Timeline};
+use fullbore_record::{RunRecord, StageTimeline, Timeline};
 
 use super::shares::Share;
 use crate::figures::share;

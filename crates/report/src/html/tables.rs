@@ -1,7 +1,7 @@
 //! All numbers of the record, in tables.
 
 use fullbore_measure::{Bytes, seconds};
-use fullbore_pipeline::record::{Incident, RunRecord, StageRecord};
+use fullbore_record::{Incident, RunRecord, StageRecord};
 use maud::{Markup, html};
 
 use super::document::wide_table;
@@ -191,6 +191,7 @@ fn incident_sentence(record: &RunRecord, incident: &Incident) -> String {
         Incident::Stalled { stage: None, lasted_ns } => {
             format!("Nothing moved for {}.", seconds(*lasted_ns))
         }
+        _ => "Something that this version of fullbore has no words for.".to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What each stage did over time, and how fast its data moved.
 
 use fullbore_measure::seconds;
-use fullbore_pipeline::record::{RunRecord, StageRecord, StageTimeline};
+use fullbore_record::{RunRecord, StageRecord, StageTimeline};
 use maud::{Markup, html};
 
 use super::axis::{Flags, MARKS, axis, place_of, time};

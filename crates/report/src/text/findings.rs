@@ -1,7 +1,7 @@
 //! The verdict, the other findings and their hints, as lines.
 
 use fullbore_measure::seconds;
-use fullbore_pipeline::record::{Finding, RunRecord};
+use fullbore_record::{Finding, RunRecord, advice_text};
 
 use super::{Style, wrap::wrap};
 use crate::{visible, wording};
@@ -35,27 +35,22 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
     }
 }
 
-/// Says how long the run took and could have taken, unless the verdict does.
+/// Says how long the run took and could have taken.
 fn time(record: &RunRecord, verdict: Option<&Finding>, style: Style, lines: &mut Vec<String>) {
-    let elapsed = seconds(record.elapsed_ns);
-    let mut facts = Vec::new();
-    if !verdict.is_some_and(|finding| finding.message.contains(&elapsed)) {
-        facts.push(format!("this run took {elapsed}"));
+    let mut facts = vec![format!("this run took {}", seconds(record.elapsed_ns))];
+    let best_ns = verdict.and_then(|finding| finding.best_time_ns).unwrap_or(record.bound_ns);
+    if best_ns > 0 {
+        facts.push(format!("the best possible time is {}", seconds(best_ns)));
     }
-    if record.bound_ns > 0 && !verdict.is_some_and(wording::tells_best_time) {
-        facts.push(format!("the best possible time is {}", seconds(record.bound_ns)));
+    if let Some(status) = record.exit_status.filter(|status| *status != 0) {
+        facts.push(format!("exit status {}", wording::exit_status(status)));
     }
-    if record.exit_status != 0 {
-        facts.push(format!("exit status {}", wording::exit_status(record.exit_status)));
-    }
-    if !facts.is_empty() {
-        labelled("time:", &facts.join("; "), "1", style, lines);
-    }
+    labelled("time:", &facts.join("; "), "1", style, lines);
 }
 
 /// Adds the advice; commands stay in backquotes, so that one sees where they begin and end.
 fn hint(finding: &Finding, style: Style, lines: &mut Vec<String>) {
-    let advice = visible::line(&finding.advice);
+    let advice = visible::line(&advice_text(&finding.advice));
     if !advice.trim().is_empty() {
         labelled("hint:", &advice, "1;32", style, lines);
     }

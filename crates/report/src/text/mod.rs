@@ -5,7 +5,7 @@ mod table;
 pub(crate) mod wrap;
 
 use fullbore_measure::{Bytes, seconds};
-use fullbore_pipeline::record::{Outcome, RunRecord};
+use fullbore_record::{Outcome, RunRecord};
 
 use crate::{visible, wording};
 

@@ -1,6 +1,6 @@
 //! The table of stages: one row each, as many columns as fit.
 
-use fullbore_pipeline::record::{RunRecord, StageRecord};
+use fullbore_record::{RunRecord, StageRecord};
 
 use super::{Style, wrap::wrap};
 use crate::figures::{self, RateUnit};

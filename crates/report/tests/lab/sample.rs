@@ -200,6 +200,7 @@ fn latency() -> CaseRun {
 fn machine() -> Machine {
     Machine {
         host: Host {
+            name: "bench-1".into(),
             kernel: "6.12.0".into(),
             cpu: "An Example CPU".into(),
             cpus: 2,

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use fullbore_measure::Host;
-use fullbore_pipeline::record::{
-    Cause, Finding, FindingKind, Incident, Outcome, PipeRecord, RunRecord, SCHEMA, StageRecord,
-    StageTimeline, Timeline, TuningRecord,
+use fullbore_record::{
+    AdvicePart, Cause, CommandIs, Finding, FindingKind, Incident, Outcome, PipeRecord, RunRecord,
+    SCHEMA, StageRecord, StageTimeline, Timeline, TuningRecord,
 };
 
 /// Name and record of every sample.
@@ -33,6 +33,7 @@ type Shares = [f64; 5];
 
 fn host() -> Host {
     Host {
+        name: "build-7".into(),
         kernel: "6.18.2".into(),
         cpu: "AMD EPYC 7B13".into(),
         cpus: 2,
@@ -56,6 +57,7 @@ fn run(command: &str, elapsed_ns: u64, bound_ns: u64) -> RunRecord {
         observer_cpu_ns: elapsed_ns / 150,
         samples: 562,
         host: host(),
+        exit_status: Some(0),
         ..RunRecord::default()
     }
 }
@@ -92,6 +94,13 @@ fn stage(
         write_calls: Some(moved.1 / 4096),
         peak_memory_bytes: Some(3_400_000 * u64::from(number)),
         exit_status: Some(0),
+        words: shell_words::split(command).unwrap_or_default(),
+        command_is: if command.starts_with("while ") || command.starts_with('(') {
+            CommandIs::ShellText
+        } else {
+            CommandIs::Program
+        },
+        ..StageRecord::default()
     }
 }
 
@@ -152,6 +161,7 @@ fn timeline(record: &RunRecord, steps: usize) -> Timeline {
     Timeline { start_ns: 0, step_ns, stages: record.stages.iter().map(series).collect() }
 }
 
+/// A finding; what stands between backquotes in `advice` is a command.
 fn finding(
     kind: FindingKind,
     stage: Option<u32>,
@@ -159,17 +169,18 @@ fn finding(
     message: &str,
     advice: &str,
 ) -> Finding {
-    Finding {
-        kind,
-        stage,
-        pipe,
-        message: message.into(),
-        advice: advice.into(),
-        evidence: BTreeMap::from([
+    let part = |(place, part): (usize, &str)| {
+        if place % 2 == 1 { AdvicePart::command(part) } else { AdvicePart::text(part) }
+    };
+    let pieces = advice.split('`').enumerate().filter(|(_, piece)| !piece.is_empty());
+    Finding::new(kind, message)
+        .about_stage(stage)
+        .about_pipe(pipe)
+        .with_advice(pieces.map(part).collect())
+        .with_evidence(BTreeMap::from([
             ("running_percent".to_owned(), 99.1),
             ("upstream_blocked_writing_percent".to_owned(), 96.0),
-        ]),
-    }
+        ]))
 }
 
 /// The example of the documentation: four stages, jq holds the others back.
@@ -193,8 +204,8 @@ pub(crate) fn bottleneck() -> RunRecord {
             FindingKind::Bottleneck,
             Some(2),
             None,
-            "jq (99 % on a CPU; zstdcat waits for it 96 % of the time). No pipe setting helps: the best possible time is 11.4 s, this run took 11.6 s.",
-            "give the work of jq to both CPUs: fullbore par -j2 --block 4M -- jq -c .price",
+            "jq is on a CPU 99 % and zstdcat waits for it 96 % of the time.",
+            "No pipe setting helps. Run several at once, if its lines are independent: `parallel -q --pipe -k --block 10M jq -c .price`.",
         ),
         finding(
             FindingKind::SmallCalls,
@@ -204,6 +215,7 @@ pub(crate) fn bottleneck() -> RunRecord {
             "jq has no option for this; it costs about 1 % here.",
         ),
     ];
+    record.findings[0].best_time_ns = Some(11_400_000_000);
     record.timeline = timeline(&record, 48);
     record
 }
@@ -213,7 +225,7 @@ pub(crate) fn taking_turns() -> RunRecord {
     let life = 6_200_000_000;
     let mut record =
         run("tar c src | zstd -1 | ssh backup 'cat > src.tar.zst'", life, 3_600_000_000);
-    record.exit_status = 141;
+    record.exit_status = Some(141);
     record.overlap_percent = Some(18.0);
     record.stages = vec![
         stage(1, "tar c src", life, [41.0, 2.0, 0.0, 36.0, 21.0], (1_900_000_000, 1_920_000_000)),
@@ -261,7 +273,7 @@ pub(crate) fn taking_turns() -> RunRecord {
             None,
             Some(1),
             "tar and zstd wait for each other in turn: only 18 % of the time do two stages run at once.",
-            "fullbore run --pipe-size 1M -- 'tar c src | zstd -1 | ssh backup'",
+            "Give the pipe 1 MiB: `fullbore run --pipe-size 1M 'tar c src | zstd -1 | ssh backup'`.",
         ),
         finding(
             FindingKind::SourceBound,
@@ -303,8 +315,13 @@ pub(crate) fn unknown() -> RunRecord {
     record.pipes[0].capacity_bytes = None;
     record.pipes[2].readers.clear();
     record.pipes[2].outside_reader = true;
-    record.findings =
-        vec![finding(FindingKind::Bottleneck, Some(3), None, "gzip (96 % on a CPU).", "pigz -p 2")];
+    record.findings = vec![finding(
+        FindingKind::Bottleneck,
+        Some(3),
+        None,
+        "gzip (96 % on a CPU).",
+        "Use both CPUs: `pigz -p 2`.",
+    )];
     record.incidents = vec![
         Incident::Stalled { stage: Some(1), lasted_ns: 400_000_000 },
         Incident::LeakedEnd {
@@ -429,7 +446,7 @@ pub(crate) fn fan_out() -> RunRecord {
             Some(4),
             None,
             "gzip (66 % on a CPU; tee waits for it 64 % of the time).",
-            "replace gzip by a program that uses both CPUs: pigz -p 2",
+            "Replace gzip by a program that uses both CPUs: `pigz -p 2`.",
         ),
         finding(
             FindingKind::CpuStarved,

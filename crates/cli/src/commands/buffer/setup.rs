@@ -1,13 +1,11 @@
-//! From arguments to a buffer at work.
+//! Starts a buffer from its arguments.
 
-use std::fs::File;
 use std::io::{stdin, stdout};
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::thread;
 
 use anyhow::{Context, Result};
-use fullbore_feed::buffer::{Buffer, Copy, Event, LEAST_LIMIT, Look, Options, Watermarks};
+use fullbore_feed::buffer::{Buffer, Event, LEAST_LIMIT, Options, Status, Watermarks};
 use fullbore_measure::Bytes;
 use fullbore_pipe::Limits;
 use fullbore_proc::{Root, pipe_limits};
@@ -17,10 +15,9 @@ use signal_hook::consts::signal::{SIGINT, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use super::failure::failure;
+use super::files;
 use crate::args::buffer::{BufferOptions, OnInterrupt};
 use crate::commands::stage::{refuse_closed_input, refuse_closed_output};
-use crate::exit::Exit;
-use crate::messages::{Failure, plain};
 
 /// Starts the buffer between standard input and standard output.
 pub(crate) fn start(
@@ -29,7 +26,7 @@ pub(crate) fn start(
 ) -> Result<Buffer> {
     refuse_closed_input("buffer")?;
     refuse_closed_output("buffer")?;
-    let copies = options.output.iter().map(|path| open(path)).collect::<Result<_, Failure>>()?;
+    let copies = files::open(&options.output)?;
     let wanted = Options {
         limit: options.memory.unwrap_or_else(default_memory),
         watermarks: Watermarks { start_percent: options.start, stop_percent: options.stop },
@@ -43,21 +40,10 @@ pub(crate) fn start(
     let output =
         stdout().as_fd().try_clone_to_owned().context("buffer: writing standard output")?;
     Buffer::start(input, output, wanted, on_event)
-        .map_err(|error| failure(&error, &Look::default()).into())
+        .map_err(|error| failure(&error, &Status::default()).into())
 }
 
-fn open(path: &Path) -> Result<Copy, Failure> {
-    match File::create(path) {
-        Ok(file) => Ok(Copy { path: path.to_owned(), file }),
-        Err(error) => Err(Failure {
-            message: format!("buffer: writing: {}: {}", path.display(), plain(&error)),
-            hint: "nothing was read; give a path that can be written".to_owned(),
-            exit: Exit::NotDone,
-        }),
-    }
-}
-
-/// A quarter of the memory that is available, at most 1 GiB.
+/// A quarter of the available memory, at most 1 GiB.
 fn default_memory() -> Bytes {
     const MOST: u64 = 1 << 30;
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -71,7 +57,7 @@ fn limits() -> Limits {
     Limits::from_settings(known.max_bytes, known.user_pages_soft, page_size() as u64)
 }
 
-/// How much will come: as the user says, or what a file on standard input has from here on.
+/// The size of the stream: as given by the user, or the rest of a file on standard input.
 pub(crate) fn size(options: &BufferOptions) -> Option<Bytes> {
     if options.size.is_some() {
         return options.size;
@@ -84,13 +70,13 @@ pub(crate) fn size(options: &BufferOptions) -> Option<Bytes> {
     Some(Bytes(u64::try_from(stat.st_size).ok()?.saturating_sub(here)))
 }
 
-/// Calls `on_signal` for each signal that means something, until that says `false`.
+/// Calls `on_signal` for each signal that has a meaning, until it returns `false`.
 pub(crate) fn listen(
     on_interrupt: OnInterrupt,
     on_signal: impl Fn(i32) -> bool + Send + 'static,
 ) -> Result<()> {
     let mut wanted = vec![SIGUSR1];
-    // Without a handler Ctrl-C kills as it kills cat; where it is ignored (nohup, &), it stays ignored.
+    // Without a handler, Ctrl-C kills buffer as it kills cat. If the signal is ignored (nohup, &), it stays ignored.
     if on_interrupt == OnInterrupt::Drain && !is_ignored(SIGINT) {
         wanted.push(SIGINT);
     }

@@ -1,20 +1,31 @@
 //! The state of a buffer in words and as JSON.
 
-use fullbore_feed::buffer::{Look, Verdict, WaitShares};
+use fullbore_feed::buffer::{Status, Verdict, WaitShares};
 use fullbore_measure::{Bytes, seconds};
 use serde::Serialize;
 
-/// Two looks, and what is known about the whole.
+/// The current state, the previous one, and what is known about the whole stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State<'a> {
     pub(crate) name: &'a str,
     pub(crate) size: Option<Bytes>,
-    pub(crate) earlier: &'a Look,
-    pub(crate) now: &'a Look,
-    pub(crate) has_ended: bool,
+    pub(crate) earlier: &'a Status,
+    pub(crate) now: &'a Status,
+    /// Why the spill file can take no more data.
+    pub(crate) spill_error: Option<&'a str>,
+    pub(crate) end: Option<&'a End>,
 }
 
-/// One line of `--json`.
+/// How it ended.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct End {
+    /// The algorithm and the digest in hexadecimal digits.
+    pub(crate) digest: Option<(&'static str, String)>,
+    /// Why it ended early.
+    pub(crate) error: Option<String>,
+}
+
+/// One line of `--json`: flat, so that `jq .rate_bytes_per_second` finds it.
 #[derive(Serialize)]
 struct Line<'a> {
     schema: &'static str,
@@ -33,7 +44,16 @@ struct Line<'a> {
     remaining_ns: Option<u64>,
     waits_percent: WaitsPercent,
     verdict: &'static str,
+    spill_error: Option<&'a str>,
     ended: bool,
+    digest: Option<Digest<'a>>,
+    error: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Digest<'a> {
+    algorithm: &'a str,
+    hex: &'a str,
 }
 
 #[derive(Serialize)]
@@ -58,12 +78,12 @@ impl From<WaitShares> for WaitsPercent {
 }
 
 impl State<'_> {
-    /// Rates, time and verdict on one line, with fewer words when there are not that many columns.
+    /// Rates, time and verdict on one line, shortened to the given number of columns.
     pub(crate) fn text(&self, columns: usize) -> String {
         let now = self.now;
-        let average = now.rate_since(&Look::default());
+        let average = now.rate_since(&Status::default());
         let elapsed = seconds(nanoseconds(now.elapsed));
-        if self.has_ended {
+        if self.end.is_some() {
             return format!("{}  {average}  {elapsed}", now.written);
         }
         let rate = now.rate_since(self.earlier);
@@ -85,7 +105,7 @@ impl State<'_> {
             format!("{rate}{left}  {short}"),
             short,
         ];
-        // Who waits is what the line is for: everything else goes first.
+        // Which side waits matters most, so everything else is dropped first.
         let [.., last] = &lines;
         lines.iter().find(|line| line.chars().count() <= columns).unwrap_or(last).clone()
     }
@@ -105,7 +125,7 @@ impl State<'_> {
             limit_bytes: now.limit.0,
             fill_percent: now.fill().percent(),
             rate_bytes_per_second: now.rate_since(self.earlier).0,
-            average_bytes_per_second: now.rate_since(&Look::default()).0,
+            average_bytes_per_second: now.rate_since(&Status::default()).0,
             size_bytes: self.size.map(|size| size.0),
             remaining_ns: self.remaining_ns(),
             waits_percent: now.shares_since(self.earlier).into(),
@@ -116,9 +136,15 @@ impl State<'_> {
                 Verdict::Watermark => "watermark",
                 _ => "none",
             },
-            ended: self.has_ended,
+            spill_error: self.spill_error,
+            ended: self.end.is_some(),
+            digest: self
+                .end
+                .and_then(|end| end.digest.as_ref())
+                .map(|(algorithm, hex)| Digest { algorithm, hex }),
+            error: self.end.and_then(|end| end.error.as_deref()),
         };
-        // Nothing in it can fail to be written as JSON.
+        // Every value can be written as JSON.
         serde_json::to_string(&line).unwrap_or_default() + "\n"
     }
 
@@ -160,24 +186,25 @@ mod tests {
     use fullbore_feed::buffer::Waits;
     use std::time::Duration;
 
-    fn look(seconds: u64, written: u64, waits: Waits) -> Look {
-        Look {
+    fn status(seconds: u64, written: u64, waits: Waits) -> Status {
+        Status {
             elapsed: Duration::from_secs(seconds),
             written: Bytes(written),
             memory: Bytes(92),
             limit: Bytes(100),
             waits,
-            ..Look::default()
+            ..Status::default()
         }
     }
 
     #[test]
     fn the_line_says_how_far_how_fast_and_who_is_waited_for() {
         let none = Waits::default();
-        let earlier = look(1, 1_000_000, none);
-        let now = look(2, 3_000_000, Waits { output_ns: 1_000_000_000, ..none });
+        let earlier = status(1, 1_000_000, none);
+        let now = status(2, 3_000_000, Waits { output_ns: 1_000_000_000, ..none });
         let size = Some(Bytes(7_000_000));
-        let state = State { name: "x", size, earlier: &earlier, now: &now, has_ended: false };
+        let state =
+            State { name: "x", size, earlier: &earlier, now: &now, spill_error: None, end: None };
         assert_eq!(
             state.text(120),
             "2.9 MiB  2.0 MB/s (average 1.5 MB/s)  2.00 s  2.00 s left  consumer is the bottleneck: buffer full 92 %"
@@ -197,11 +224,21 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_null() {
-        let now = look(1, 0, Waits::default());
-        let state =
-            State { name: "", size: None, earlier: &Look::default(), now: &now, has_ended: true };
+        let now = status(1, 0, Waits::default());
+        let end = End::default();
+        let earlier = Status::default();
+        let state = State {
+            name: "",
+            size: None,
+            earlier: &earlier,
+            now: &now,
+            spill_error: None,
+            end: Some(&end),
+        };
         let line: serde_json::Value = serde_json::from_str(&state.json()).unwrap();
-        assert!(line["size_bytes"].is_null() && line["remaining_ns"].is_null());
+        for key in ["size_bytes", "remaining_ns", "digest", "error"] {
+            assert!(line[key].is_null(), "{key}: {line}");
+        }
         assert_eq!(line["ended"], true);
     }
 }

@@ -3,15 +3,16 @@
 use anyhow::{Result, anyhow};
 use fullbore_codec::gost::modes::{Bare, Direction, Mgm, Mode};
 use fullbore_codec::gost::{BlockCipher, Cipher, Key, Kuznyechik, Magma, ModeError};
+use fullbore_pipe::Scratch;
 
-use super::keys;
 use super::sealed::refuse_terminal;
+use super::{keys, memory};
 use crate::args::gost::{BareMode, BareOptions};
 use crate::commands::stage::{Stage, output, output_failed, tier};
 use crate::exit::Exit;
 use crate::messages::Failure;
 
-/// Most bytes of a message that is kept in memory until its tag is known.
+/// The longest message that is kept in memory until its tag is verified.
 const MOST_MGM_BYTES: usize = 16 << 20;
 
 /// Encrypts or decrypts.
@@ -23,10 +24,10 @@ pub(super) fn run(options: &BareOptions, direction: Direction) -> Result<Exit> {
         hint: match (direction, options.mode) {
             (Direction::Encrypt, _) => "--padding one-and-zeros takes data of any length",
             (_, BareMode::Mgm) => {
-                "the key, the cipher or the vector is another, or the message was changed"
+                "the message was changed, or the key, --cipher or --iv differs from that of the encryption"
             }
             _ => {
-                "the key, the cipher, the vector or the padding is another, or the data was changed"
+                "the data was changed, or the key, --cipher, --iv or --padding differs from that of the encryption"
             }
         },
     };
@@ -34,11 +35,12 @@ pub(super) fn run(options: &BareOptions, direction: Direction) -> Result<Exit> {
         refuse_terminal(stage.name)?;
     }
     check(options, &stage)?;
+    memory::check_stage(stage.name)?;
     let key = keys::read(&options.key, stage.name, stage.reads_standard_input())?;
     match mode(options) {
         Some(mode) => {
             let iv = options.iv.as_ref().map_or(&[][..], |iv| &iv.0);
-            let padding = options.padding.into();
+            let padding = options.padding.unwrap_or_default().into();
             let codec = Bare::new(options.cipher, mode, direction, &key, iv, padding, tier()?);
             drop(key);
             stage.run(&mut codec.map_err(|error| wrong(options, &stage, &error))?)
@@ -72,7 +74,7 @@ fn section_bytes(options: &BareOptions) -> usize {
     options.section.map_or(usual, |section| usize::try_from(section.0).unwrap_or(usize::MAX))
 }
 
-/// What does not go together.
+/// Refuses options that do not go together.
 fn check(options: &BareOptions, stage: &Stage<'_>) -> Result<(), Failure> {
     let refuse = |message: &str, hint: &str| {
         Err(Failure {
@@ -81,9 +83,12 @@ fn check(options: &BareOptions, stage: &Stage<'_>) -> Result<(), Failure> {
             exit: Exit::NotDone,
         })
     };
+    if options.padding.is_some() && !matches!(options.mode, BareMode::Ecb | BareMode::Cbc) {
+        return refuse("--padding: only ecb and cbc fill blocks", "leave --padding out");
+    }
     match (options.mode, &options.iv) {
         (BareMode::Ecb, Some(_)) => {
-            refuse("--iv: ecb takes none", "leave --iv out, or take another mode")
+            refuse("--iv: ecb takes none", "leave --iv out, or choose another mode")
         }
         (BareMode::Ecb, None) | (_, Some(_)) => match (options.mode, options.section) {
             (mode, Some(_)) if mode != BareMode::CtrAcpkm => {
@@ -95,30 +100,33 @@ fn check(options: &BareOptions, stage: &Stage<'_>) -> Result<(), Failure> {
     }
 }
 
-/// What the vector should be.
+/// Says which vector the mode takes.
 fn wanted_iv(options: &BareOptions) -> String {
     let block = options.cipher.block_bytes();
     let digits = match options.mode {
-        BareMode::Ctr | BareMode::CtrAcpkm => format!("{block} digits, half a block"),
-        BareMode::Mgm => format!("{} digits, a block, whose first bit is zero", 2 * block),
-        _ => format!("{} digits, a block, or a multiple", 2 * block),
+        BareMode::Ctr | BareMode::CtrAcpkm => format!("{block} digits (half a block)"),
+        BareMode::Mgm => format!("{} digits (one block, its first bit zero)", 2 * block),
+        _ => format!("{} digits (one block) or a multiple", 2 * block),
     };
-    format!("for {} give --iv with {digits}; never the same twice with one key", options.cipher)
+    format!(
+        "for {}, give --iv with {digits}; never use one twice with the same key",
+        options.cipher
+    )
 }
 
-/// A parameter that the mode does not take.
+/// The message for a parameter that the mode refuses.
 fn wrong(options: &BareOptions, stage: &Stage<'_>, error: &ModeError) -> Failure {
     let (what, hint) = match error {
         ModeError::SectionLength { .. } => {
             let block = options.cipher.block_bytes();
-            ("--section", format!("for {} give a multiple of {block}", options.cipher))
+            ("--section", format!("for {}, give a multiple of {block}", options.cipher))
         }
         _ => ("--iv", wanted_iv(options)),
     };
     Failure { message: format!("{}: {what}: {error}", stage.name), hint, exit: Exit::NotDone }
 }
 
-/// Authenticated encryption of a message in memory; its tag, a whole block, is the end.
+/// Encrypts and authenticates a message in memory. Its tag, one whole block, comes last.
 fn mgm<C: BlockCipher>(
     options: &BareOptions,
     stage: &Stage<'_>,
@@ -127,19 +135,19 @@ fn mgm<C: BlockCipher>(
 ) -> Result<Exit> {
     let iv = options.iv.as_ref().map_or(&[][..], |iv| &iv.0);
     let mgm = Mgm::<C>::new(key, tier()?);
-    // With data of its own, so that a wrong vector is known before the data is read.
+    // Try the vector on dummy data first, so that a wrong one is reported before any input is read.
     mgm.seal(iv, &[0], &mut [], &mut [0; 16][..C::BLOCK_BYTES])
         .map_err(|error| wrong(options, stage, &error))?;
-    let mut message = read(stage, C::BLOCK_BYTES)?;
-    let data_bytes = match direction {
-        Direction::Encrypt => {
-            message.resize(message.len() + C::BLOCK_BYTES, 0);
-            Some(message.len() - C::BLOCK_BYTES)
-        }
-        Direction::Decrypt => message.len().checked_sub(C::BLOCK_BYTES),
+    let (mut memory, bytes) = read(stage, C::BLOCK_BYTES)?;
+    let (bytes, data_bytes) = match direction {
+        Direction::Encrypt => (bytes + C::BLOCK_BYTES, Some(bytes)),
+        Direction::Decrypt => (bytes, bytes.checked_sub(C::BLOCK_BYTES)),
     };
+    let message = &mut memory[..bytes];
     let Some(data_bytes) = data_bytes else {
-        return Err(stage.malformed(&"authentication failed: it is shorter than a tag").into());
+        return Err(stage
+            .malformed(&"authentication failed: the message is shorter than a tag")
+            .into());
     };
     let (data, tag) = message.split_at_mut(data_bytes);
     let done = match direction {
@@ -147,7 +155,7 @@ fn mgm<C: BlockCipher>(
         Direction::Decrypt => mgm.open(iv, &[], data, tag),
     };
     done.map_err(|error| Stage { hint: mgm_hint(stage, &error), ..*stage }.malformed(&error))?;
-    let made = if direction == Direction::Encrypt { &message[..] } else { &message[..data_bytes] };
+    let made = if direction == Direction::Encrypt { &*message } else { &message[..data_bytes] };
     let mut writer = output(stage.name)?;
     match writer.put(made).and_then(|()| writer.flush_all()) {
         Ok(()) => Ok(Exit::Done),
@@ -164,20 +172,24 @@ fn mgm_hint<'a>(stage: &Stage<'a>, error: &ModeError) -> &'a str {
     }
 }
 
-/// All of the input, with room for a tag.
-fn read(stage: &Stage<'_>, tag_bytes: usize) -> Result<Vec<u8>> {
+/// Reads the whole input into memory with room for a tag; returns the memory and the length.
+fn read(stage: &Stage<'_>, tag_bytes: usize) -> Result<(Scratch, usize)> {
     let mut input = stage.input()?;
     let most = MOST_MGM_BYTES + tag_bytes;
-    let mut message = vec![0; most + 1];
+    let mut message = memory::for_message(stage.name, most + 1)?;
     let bytes = input.read_all(&mut message).map_err(|error| anyhow!("{}: {error}", stage.name))?;
     if bytes > most || bytes > MOST_MGM_BYTES && stage.name == "gost encrypt" {
         return Err(Failure {
-            message: format!("{}: the message has more than {} MiB", stage.name, MOST_MGM_BYTES >> 20),
-            hint: "mgm keeps all of it in memory; fullbore gost seal and open take streams of any length".to_owned(),
+            message: format!(
+                "{}: the message has more than {} MiB",
+                stage.name,
+                MOST_MGM_BYTES >> 20
+            ),
+            hint: "mgm keeps the whole message in memory; use fullbore gost seal and open for more"
+                .to_owned(),
             exit: Exit::NotDone,
         }
         .into());
     }
-    message.truncate(bytes);
-    Ok(message)
+    Ok((message, bytes))
 }

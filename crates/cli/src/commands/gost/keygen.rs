@@ -1,9 +1,9 @@
 //! `fullbore gost keygen`.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Permissions};
 use std::io::{self, Write, stdout};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 use crate::args::gost::KeygenOptions;
 use crate::commands::stage::refuse_closed_output;
 use crate::exit::Exit;
+use crate::messages::secret::may_be_key;
 use crate::messages::{Failure, complain, plain};
 
 const NAME: &str = "gost keygen";
@@ -21,11 +22,13 @@ const NAME: &str = "gost keygen";
 /// Makes a key.
 pub(super) fn run(options: &KeygenOptions) -> Result<Exit> {
     let line = line()?;
-    if let Some(path) = &options.output {
-        create(path)
-            .map_err(|error| refused(path, &error))?
-            .write_all(&line)
-            .with_context(|| format!("{NAME}: writing: {}", path.display()))?;
+    if let Some(path) = options.output.as_deref().filter(|path| *path != Path::new("-")) {
+        if may_be_key(path.as_os_str()) {
+            let message = format!("{NAME}: --output: this is a key, not a file name");
+            let hint = "other users can see command lines, so do not use this key";
+            return Err(Failure { message, hint: hint.to_owned(), exit: Exit::NotDone }.into());
+        }
+        create(path, &line).map_err(|error| refused(path, &error))?;
         return Ok(Exit::Done);
     }
     refuse_closed_output(NAME)?;
@@ -42,7 +45,7 @@ pub(super) fn run(options: &KeygenOptions) -> Result<Exit> {
 fn line() -> Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new([0; Key::BYTES]);
     fill_with_random(&mut *bytes)?;
-    // With all its room from the start: a copy that grows leaves another behind.
+    // Allocate everything at once: a growing vector would leave copies of the key in memory.
     let mut line = Zeroizing::new(Vec::with_capacity(2 * Key::BYTES + 1));
     for byte in bytes.iter() {
         line.extend([byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
@@ -51,7 +54,7 @@ fn line() -> Result<Zeroizing<Vec<u8>>> {
     Ok(line)
 }
 
-/// Random bytes of the kernel, fit for keys.
+/// Fills `bytes` with random bytes from Linux that are fit for keys.
 ///
 /// Source: getrandom(2).
 pub(super) fn fill_with_random(bytes: &mut [u8]) -> Result<()> {
@@ -66,25 +69,43 @@ pub(super) fn fill_with_random(bytes: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+/// Creates a file that only its owner can read. It gets its name only when everything is on the disk, so a failure leaves nothing
+/// behind. An existing file is not touched.
+fn create(path: &Path, content: &[u8]) -> io::Result<()> {
+    if path.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    // Its mode is 600 from the start.
+    let mut file = tempfile::Builder::new().prefix(".fullbore-key-").tempfile_in(folder)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    // If a folder cannot be synchronized, its new entry reaches the disk a little later.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
 }
 
 fn refused(path: &Path, error: &io::Error) -> Failure {
     let hint = match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            "what was sealed with the key in it could not be opened again; choose another name"
+            "if you replaced the key in this file, you could not open what it sealed; choose another name"
         }
-        _ => "",
+        _ => "no key was made; choose a directory that you can write to",
+    };
+    let cause = match error.kind() {
+        io::ErrorKind::AlreadyExists => "File exists".to_owned(),
+        _ => plain(error),
     };
     Failure {
-        message: format!("{NAME}: creating: {}: {}", path.display(), plain(error)),
+        message: format!("{NAME}: creating: {}: {cause}", path.display()),
         hint: hint.to_owned(),
         exit: Exit::NotDone,
     }
 }
 
-/// A file that the shell has made is readable for others, as a rule. Who cannot change that is told.
+/// The shell usually creates files that others can read: changes the mode, or warns if that fails.
 fn keep_to_the_owner(file: &File) {
     let Ok(metadata) = file.metadata() else { return };
     if !metadata.is_file() || metadata.permissions().mode() & 0o077 == 0 {
@@ -92,8 +113,8 @@ fn keep_to_the_owner(file: &File) {
     }
     if file.set_permissions(Permissions::from_mode(0o600)).is_err() {
         complain(
-            &format!("{NAME}: standard output: others have access to this file"),
-            "fullbore gost keygen -o FILE makes one of your own; or set umask 077 before",
+            &format!("{NAME}: standard output: other users have access to this file"),
+            "use fullbore gost keygen -o FILE, or set umask 077 first",
         );
     }
 }

@@ -1,19 +1,20 @@
 //! The user's key: from a file, a descriptor or the environment. No message ever shows a part of it.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use anyhow::Result;
 use fullbore_codec::gost::Key;
-use fullbore_pipe::inherited;
+use fullbore_process::inherited;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::args::gost::KeyOptions;
 use crate::exit::Exit;
+use crate::messages::secret::may_be_key;
 use crate::messages::{Failure, plain};
 
 /// Hexadecimal digits of a key.
@@ -21,31 +22,31 @@ const DIGITS: usize = 2 * Key::BYTES;
 
 /// Reads the key.
 ///
-/// `is_input_standard`: the data comes from standard input, so that the key cannot.
+/// If `is_input_standard`, the data comes from standard input, so the key cannot come from there.
 ///
 /// # Errors
-/// Where the key was looked for, and why there is none.
+/// If there is no key: the message says where it was expected and why it is not usable.
 pub(super) fn read(options: &KeyOptions, name: &str, is_input_standard: bool) -> Result<Key> {
     let reader = Reader { name };
     let key = match options {
         KeyOptions { key_file: Some(path), .. } => reader.of_file(path),
         KeyOptions { key_fd: Some(number), .. } => reader.of_descriptor(number, is_input_standard),
         KeyOptions { key_env: Some(variable), .. } => reader.of_environment(variable),
-        _ => Err(reader.failure("key: there is none".to_owned(), "give --key-file FILE")),
+        _ => Err(reader.failure("no key given".to_owned(), "give --key-file FILE")),
     };
     Ok(key?)
 }
 
-/// Reads keys for a command, which its messages name.
+/// Reads keys. Its messages name the command that needs them.
 struct Reader<'a> {
     name: &'a str,
 }
 
 impl Reader<'_> {
     fn of_file(&self, path: &Path) -> Result<Key, Failure> {
-        // Nobody else may learn it from a message that ends in a log.
-        if is_digits(path.as_os_str()) && !path.exists() {
-            return Err(self.on_the_command_line("--key-file: this is no file but a key"));
+        // Messages end in logs, so they must not repeat the key.
+        if may_be_key(path.as_os_str()) && !path.exists() {
+            return Err(self.on_the_command_line("--key-file: this is a key, not a file name"));
         }
         let place = format!("--key-file: {}", path.display());
         let failed = |error: &io::Error, hint: &str| {
@@ -59,73 +60,71 @@ impl Reader<'_> {
             failed(&error, hint)
         })?;
         let metadata = file.metadata().map_err(|error| failed(&error, ""))?;
-        // A terminal is writable for others, so that they can send messages.
+        if metadata.is_dir() {
+            return Err(self
+                .failure(format!("{place}: it is a directory"), "give the path of a file in it"));
+        }
+        // Others may write to a terminal to send messages, so devices are not checked.
         let is_checked = !metadata.file_type().is_char_device();
         let mode = metadata.permissions().mode() & 0o7777;
         if is_checked && mode & 0o077 != 0 {
             return Err(self.failure(
-                format!("{place}: others than its owner have access to it (mode {mode:o})"),
-                &format!(
-                    "chmod 600 {}; if somebody may have read it, make a new key",
-                    path.display()
-                ),
+                format!("{place}: other users have access to it (mode {mode:o})"),
+                &hint_for_mode(path, &metadata),
             ));
         }
         self.of_open(file, &place)
     }
 
     fn of_descriptor(&self, number: &OsStr, is_input_standard: bool) -> Result<Key, Failure> {
-        if is_digits(number) {
-            return Err(self.on_the_command_line("--key-fd: this is no descriptor but a key"));
+        if may_be_key(number) {
+            return Err(self.on_the_command_line("--key-fd: this is a key, not a descriptor"));
         }
         let Some(number) = number.to_str().and_then(|text| text.parse::<u16>().ok()) else {
             return Err(self.failure(
-                "--key-fd: not the number of a descriptor".to_owned(),
-                "open one by the shell: --key-fd 3 3< FILE",
+                "--key-fd: expected the number of a descriptor".to_owned(),
+                "let the shell open one: --key-fd 3 3< FILE",
             ));
         };
         let place = format!("--key-fd: {number}");
         if number == 0 && is_input_standard {
             return Err(self.failure(
-                format!("{place}: standard input is what the data comes from"),
-                "name the file of the data, or another descriptor: --key-fd 3 3< FILE",
+                format!("{place}: standard input already carries the data"),
+                "give the data as a file, or the key on another descriptor: --key-fd 3 3< FILE",
             ));
         }
         let file = inherited(number).map_err(|error| {
             self.failure(
                 format!("{place}: {}", plain(&error)),
-                &format!("open it by the shell: --key-fd {number} {number}< FILE"),
+                &format!("let the shell open it: --key-fd {number} {number}< FILE"),
             )
         })?;
         self.of_open(file.into(), &place)
     }
 
     fn of_environment(&self, variable: &OsStr) -> Result<Key, Failure> {
-        if is_digits(variable) {
-            return Err(self.on_the_command_line("--key-env: this is no name but a key"));
+        if may_be_key(variable) {
+            return Err(self.on_the_command_line("--key-env: this is a key, not a name"));
         }
         let place = format!("--key-env: {}", variable.display());
         let name = variable.as_bytes();
         let value = (!name.is_empty() && !name.contains(&b'=')).then(|| std::env::var_os(variable));
         let Some(value) = value.flatten() else {
             return Err(self.failure(
-                format!("{place}: it is not set"),
-                "export it; a file is safer: --key-file FILE",
+                format!("{place}: the variable is not set"),
+                "export it, or better use a file: --key-file FILE",
             ));
         };
         let value = Zeroizing::new(value.into_encoded_bytes());
         if value.len() == DIGITS { parse(&value) } else { None }.ok_or_else(|| {
             let hint = "a key is 64 hexadecimal digits";
-            self.failure(
-                format!("{place}: no key, but {} bytes of something else", value.len()),
-                hint,
-            )
+            self.failure(format!("{place}: not a key: {} bytes", value.len()), hint)
         })
     }
 
-    /// Reads a key and sees that nothing follows it.
+    /// Reads a key and checks that nothing follows it.
     fn of_open(&self, mut file: File, place: &str) -> Result<Key, Failure> {
-        // A carriage return and a newline, and one byte more to see that it is too long.
+        // Room for a carriage return, a newline, and one more byte that reveals a key that is too long.
         let mut bytes = Zeroizing::new([0; DIGITS + 3]);
         let mut len = 0;
         while len < bytes.len() {
@@ -141,20 +140,23 @@ impl Reader<'_> {
         let hint =
             "a key is 64 hexadecimal digits, or 32 bytes: fullbore gost keygen -o FILE makes one";
         parse(&bytes[..len]).ok_or_else(|| {
-            let what = match len {
+            let text = line(&bytes[..len]);
+            let what = match text.len() {
                 0 => "it is empty".to_owned(),
-                _ if len == bytes.len() => "no key: it is too long".to_owned(),
-                _ if line(&bytes[..len]).len() == DIGITS => {
-                    "no key: not all of it is hexadecimal digits".to_owned()
+                _ if len == bytes.len() => "not a key: too long".to_owned(),
+                DIGITS => "not a key: some characters are not hexadecimal digits".to_owned(),
+                digits if text.iter().all(u8::is_ascii_hexdigit) => {
+                    format!("not a key: {digits} hexadecimal digits instead of {DIGITS}")
                 }
-                _ => format!("no key: it has {len} bytes"),
+                _ => format!("not a key: {len} bytes"),
             };
             self.failure(format!("{place}: {what}"), hint)
         })
     }
 
     fn on_the_command_line(&self, what: &str) -> Failure {
-        let hint = "what is on a command line can be seen by others: make a new key with fullbore gost keygen -o FILE";
+        let hint =
+            "other users can see command lines, so make a new key: fullbore gost keygen -o FILE";
         self.failure(what.to_owned(), hint)
     }
 
@@ -167,12 +169,25 @@ impl Reader<'_> {
     }
 }
 
-/// Whether this is a key where a name belongs.
-fn is_digits(text: &OsStr) -> bool {
-    text.len() == DIGITS && text.as_bytes().iter().all(u8::is_ascii_hexdigit)
+/// The hint for a file that others can access. It never suggests changing the mode of a device, a directory or another user's
+/// file.
+fn hint_for_mode(path: &Path, metadata: &Metadata) -> String {
+    let is_ours = metadata.uid() == rustix::process::geteuid().as_raw();
+    match path.to_str() {
+        Some(name) if metadata.is_file() && is_ours && !name.contains(char::is_control) => {
+            let name = shell_words::quote(name);
+            format!("chmod 600 {name}; if others may have read it, make a new key")
+        }
+        _ if metadata.is_file() && is_ours => {
+            "set its mode to 600; if others may have read it, make a new key".to_owned()
+        }
+        _ => {
+            "keep the key in a file of your own: fullbore gost keygen -o FILE makes one".to_owned()
+        }
+    }
 }
 
-/// Without the end of a line.
+/// Removes the line end.
 fn line(text: &[u8]) -> &[u8] {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     text.strip_suffix(b"\r").unwrap_or(text)
@@ -181,7 +196,8 @@ fn line(text: &[u8]) -> &[u8] {
 /// The key in the bytes of a file.
 fn parse(text: &[u8]) -> Option<Key> {
     let mut bytes = Zeroizing::new([0; Key::BYTES]);
-    if text.len() == Key::BYTES {
+    // 32 random bytes are practically never all digits; 32 digits are half of a key in digits.
+    if text.len() == Key::BYTES && !text.iter().all(u8::is_ascii_hexdigit) {
         bytes.copy_from_slice(text);
     } else {
         let digits = line(text);
@@ -228,6 +244,8 @@ mod tests {
             &[TEXT.as_slice(), b"\n\n"].concat(),
             &[b" ".as_slice(), &TEXT[1..]].concat(),
             &[b"+".as_slice(), &TEXT[1..]].concat(),
+            &TEXT[..32],
+            &[&TEXT[..32], b"\n"].concat(),
             &[0; 31],
             &[0; 33],
         ] {

@@ -6,21 +6,21 @@ use anyhow::{Result, anyhow};
 use fullbore_codec::gost::modes::Omac;
 use fullbore_codec::gost::{BlockCipher, Cipher, Key, Kuznyechik, Magma};
 
-use super::keys;
+use super::{keys, memory};
 use crate::args::gost::MacOptions;
 use crate::commands::stage::{Stage, refuse_closed_output, tier};
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
 
-/// Shorter codes can be guessed too easily.
+/// Shorter codes are too easy to guess.
 const LEAST_BYTES: usize = 4;
 
-/// Prints the code, or compares it.
+/// Prints or verifies the code.
 pub(super) fn run(options: &MacOptions) -> Result<Exit> {
     let stage = Stage {
         name: "gost mac",
         file: options.file.as_deref(),
-        hint: "the key or the cipher is another, or the message was changed",
+        hint: "the message was changed, or the key or --cipher differs from that of the code",
     };
     let most = options.cipher.block_bytes();
     if let Some(code) = &options.verify
@@ -29,7 +29,7 @@ pub(super) fn run(options: &MacOptions) -> Result<Exit> {
         return Err(Failure {
             message: format!("gost mac: --verify: a code of {} bytes", code.0.len()),
             hint: format!(
-                "{} makes codes of {most} bytes; {LEAST_BYTES} of them are the least",
+                "{} makes codes of {most} bytes; give at least the first {LEAST_BYTES}",
                 options.cipher
             ),
             exit: Exit::NotDone,
@@ -46,7 +46,7 @@ pub(super) fn run(options: &MacOptions) -> Result<Exit> {
 fn code<C: BlockCipher>(options: &MacOptions, stage: &Stage<'_>, key: &Key) -> Result<Exit> {
     let mut omac = Omac::new(C::new(key, tier()?));
     let mut input = stage.input()?;
-    let mut block = vec![0; 1 << 18];
+    let mut block = memory::for_message(stage.name, 1 << 18)?;
     loop {
         match input.read(&mut block).map_err(|error| anyhow!("{}: {error}", stage.name))? {
             0 => break,
@@ -57,7 +57,7 @@ fn code<C: BlockCipher>(options: &MacOptions, stage: &Stage<'_>, key: &Key) -> R
     if omac.verify(&code.0) {
         return Ok(Exit::Done);
     }
-    Err(stage.malformed(&"authentication failed: its code is another").into())
+    Err(stage.malformed(&"authentication failed: the message has another code").into())
 }
 
 fn print(stage: &Stage<'_>, code: &[u8]) -> Result<Exit> {

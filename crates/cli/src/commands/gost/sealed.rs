@@ -1,21 +1,20 @@
 //! `fullbore gost seal` and `fullbore gost open`.
 
-use std::io::{IsTerminal, stdout};
-use std::num::NonZeroUsize;
-use std::thread::available_parallelism;
+use std::io::{IsTerminal, Stdout, stdout};
 
 use anyhow::{Result, anyhow};
 use fullbore_codec::gost::stream::{Chunks, Header, Place, StreamError};
 use fullbore_feed::{Chunk, Chunked, FeedError, Input, in_chunks};
+use fullbore_pipe::PipeWriter;
 
 use super::keygen::fill_with_random;
-use super::keys;
+use super::{keys, memory};
 use crate::args::gost::{OpenOptions, SealOptions};
 use crate::commands::stage::{Stage, output, output_failed, tier};
 use crate::exit::Exit;
 use crate::messages::Failure;
 
-const HINT: &str = "the key is another, or the stream was changed, cut short or added to";
+const HINT: &str = "the key is wrong, or the stream was changed, cut short or extended";
 
 /// Seals.
 pub(super) fn seal(options: &SealOptions) -> Result<Exit> {
@@ -27,12 +26,13 @@ pub(super) fn seal(options: &SealOptions) -> Result<Exit> {
     let mut salt = [0; Header::SALT_BYTES];
     fill_with_random(&mut salt)?;
     let header = Header::new(options.cipher, salt);
-    let chunks = Chunks::new(&key, &header, tier()?);
+    let chunks = Sealing(Chunks::new(&key, &header, tier()?));
     drop(key);
+    let jobs = memory::jobs(stage.name, options.jobs, sizes(&chunks))?;
     if let Err(error) = writer.put(&header.to_bytes()) {
         return output_failed(stage.name, &error);
     }
-    finish(&stage, in_chunks(input, Sealing(chunks), writer, jobs(options.jobs)))
+    run(&stage, input, chunks, writer, jobs)
 }
 
 /// Opens.
@@ -45,9 +45,10 @@ pub(super) fn open(options: &OpenOptions) -> Result<Exit> {
         Ok(header) => header,
         Err(error) => return Err(Stage { hint: "", ..stage }.malformed(&error).into()),
     };
-    let chunks = Chunks::new(&key, &header, tier()?);
+    let chunks = Opening(Chunks::new(&key, &header, tier()?));
     drop(key);
-    finish(&stage, in_chunks(input, Opening(chunks), writer, jobs(options.jobs)))
+    let jobs = memory::jobs(stage.name, options.jobs, sizes(&chunks))?;
+    run(&stage, input, chunks, writer, jobs)
 }
 
 fn header(input: &mut Input, name: &str) -> Result<Result<Header, StreamError>> {
@@ -56,29 +57,40 @@ fn header(input: &mut Input, name: &str) -> Result<Result<Header, StreamError>> 
     Ok(Header::read(&front[..bytes]))
 }
 
-/// What is sealed is nothing to look at, and may drive a terminal mad.
+/// Refuses to write sealed data to a terminal, which it could confuse.
 pub(super) fn refuse_terminal(name: &str) -> Result<(), Failure> {
     if !stdout().is_terminal() {
         return Ok(());
     }
     Err(Failure {
-        message: format!("{name}: writing: standard output: it is a terminal, and this is no text"),
-        hint: format!("send it to a file or a pipe: fullbore {name} [OPTIONS] > FILE"),
+        message: format!(
+            "{name}: writing: standard output: it is a terminal, and the data is not text"
+        ),
+        hint: format!("redirect it to a file or a pipe: fullbore {name} [OPTIONS] > FILE"),
         exit: Exit::NotDone,
     })
 }
 
-fn jobs(wanted: Option<NonZeroUsize>) -> usize {
-    wanted.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+/// The input and output bytes of a chunk.
+fn sizes(chunked: &impl Chunked) -> (usize, usize) {
+    (chunked.input_bytes(), chunked.output_bytes())
 }
 
-fn finish<T>(stage: &Stage<'_>, done: Result<T, FeedError<StreamError>>) -> Result<Exit> {
-    match done {
+fn run<T: Chunked<Error = StreamError>>(
+    stage: &Stage<'_>,
+    input: Input,
+    chunked: T,
+    writer: PipeWriter<Stdout>,
+    jobs: usize,
+) -> Result<Exit> {
+    match in_chunks(input, chunked, writer, jobs) {
+        Err(FeedError::Memory(error)) => Err(memory::ended(stage.name, jobs, &error).into()),
         Ok(_) => Ok(Exit::Done),
         Err(error) if error.is_broken_pipe() => Ok(Exit::ReaderLeft),
         Err(FeedError::Codec(error @ StreamError::TooLong { .. })) => Err(Failure {
             message: format!("{}: {error}", stage.name),
-            hint: "kuznyechik seals 4 PiB; what was written cannot be opened to its end".to_owned(),
+            hint: "kuznyechik seals up to 4 PiB; the output so far cannot be opened to its end"
+                .to_owned(),
             exit: Exit::NotDone,
         }
         .into()),
@@ -91,7 +103,7 @@ fn place(chunk: Chunk) -> Place {
     if chunk.is_last { Place::Last } else { Place::Middle }
 }
 
-/// Data in, sealed chunks out.
+/// Turns data into sealed chunks.
 struct Sealing(Chunks);
 
 impl Chunked for Sealing {
@@ -110,7 +122,7 @@ impl Chunked for Sealing {
     }
 }
 
-/// Sealed chunks in, data out.
+/// Turns sealed chunks into data.
 struct Opening(Chunks);
 
 impl Chunked for Opening {

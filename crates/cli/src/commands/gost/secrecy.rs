@@ -1,20 +1,20 @@
-//! Nothing secret in a core dump.
+//! Keeps keys out of core dumps.
 
 use std::fs;
 
 use anyhow::{Context, Result};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 
-/// Neither a file nor a program or a socket that takes core dumps gets the memory of this process.
+/// Prevents that a file, program or socket gets the memory of this process in a core dump.
 ///
-/// A limit of one byte prevents the file, which would be longer, and, as a value that Linux gives this meaning, the
-/// program, for which a limit of 0 is none. An empty filter keeps all memory out of whatever is dumped all the same.
+/// A core dump limit of one byte prevents dumps into files. Linux treats that value specially and also starts no program that
+/// receives dumps; a limit of 0 would not prevent that. An empty filter keeps all memory out of dumps made in another way.
 ///
-/// The process stays readable for its user in /proc: `fullbore run` sees what it waits for. A process that is not
-/// dumpable (PR_SET_DUMPABLE) would belong to root there; that is the way only where the two others fail.
+/// The user can still read the process in /proc, so `fullbore run` sees what it waits for. With PR_SET_DUMPABLE, the files there
+/// would belong to root; so that is used only if the two others fail.
 ///
 /// # Errors
-/// When neither way is open.
+/// If none of the ways works.
 ///
 /// Source: core(5); fs/coredump.c, `do_coredump`: `if (cprm.limit == 1)`.
 pub(super) fn keep_out_of_core_dumps() -> Result<()> {

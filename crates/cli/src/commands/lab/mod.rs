@@ -23,6 +23,7 @@ use self::progress::Shown;
 use self::reports::{Reports, read};
 use crate::args::lab::{Cpus, LabEngineOptions, LabOptions, LabStageOptions, LabTask, ShowOptions};
 use crate::commands::run::style_of;
+use crate::commands::stage::tier;
 use crate::exit::Exit;
 use crate::messages::{Failure, complain};
 
@@ -38,14 +39,14 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit> {
     }
 }
 
-/// Runs one trial and writes what it found, for the process that asked for it.
+/// Runs one trial and prints the result for the process that started it.
 pub(crate) fn engine(options: &LabEngineOptions) -> Result<Exit> {
     let job: Job = serde_json::from_str(&options.job).context("lab-engine: reading the job")?;
     let found = engines::run(&job);
     print(&serde_json::to_string(&found).context("lab-engine: writing the result")?)
 }
 
-/// Runs one of the two processes of a trial, when this program was started as one.
+/// Runs one of the two processes of a trial, if this program was started as one.
 pub(crate) fn side() -> Option<Exit> {
     let mut words = std::env::args_os().skip(1);
     if words.next()? != engines::SIDE || words.next().is_some() {
@@ -90,7 +91,7 @@ fn measure(options: &LabOptions) -> Result<Exit> {
         places: places(&program, options.against.as_deref(), folder.path()),
         command: command(options),
         started_unix_ns: unix_ns(),
-        machine: machine(options.pin.as_ref().map_or(&[], |cpus| &cpus.0)),
+        machine: machine(tier()?, options.pin.as_ref().map_or(&[], |cpus| &cpus.0)),
         fullbore_version: env!("CARGO_PKG_VERSION").to_owned(),
         suites,
     };
@@ -104,14 +105,17 @@ fn measure(options: &LabOptions) -> Result<Exit> {
     let exit = end(&record);
     let caught = i32::try_from(signal.load(Ordering::Relaxed)).unwrap_or_default();
     if caught != 0 {
-        complain("lab: ended early", "what was done is in the reports, marked as incomplete");
+        complain(
+            "lab: ended early",
+            "the reports contain the results so far, marked as incomplete",
+        );
         die_of(caught);
     }
     unwritten?;
     Ok(exit)
 }
 
-/// The record is read before a report may take its place; reports come first, because a reader of tables may leave.
+/// Reads the record before a report may overwrite it, and writes reports before tables, because the reader of tables may leave.
 fn show(options: &ShowOptions) -> Result<Exit> {
     let record = read(&options.file)?;
     Reports::open(&options.report)?.write(&record)?;
@@ -153,7 +157,7 @@ fn places(program: &Path, before: Option<&Path>, folder: &Path) -> Parameters {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let places =
         [("fullbore", text(program)), ("dir", text(folder)), ("cpus", Parameter::Number(cpus))];
-    // Everything is started in the scratch folder.
+    // Everything starts in the scratch folder.
     let before = before.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
     let before = before.map(|path| ("fullbore_before", text(&path)));
     Parameters(
@@ -173,7 +177,7 @@ fn pin(cpus: &Cpus) -> Result<(), Failure> {
     }
     sched_setaffinity(None, &set).map_err(|errno| Failure {
         message: format!("lab: --pin: {:?}: {}", cpus.0, crate::messages::plain(&errno.into())),
-        hint: "nproc says how many CPUs may be used; the first is 0".to_owned(),
+        hint: "nproc shows how many CPUs you may use; they count from 0".to_owned(),
         exit: Exit::NotDone,
     })
 }
@@ -183,17 +187,20 @@ fn unix_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A wrong answer is an answer; a failure is none.
+/// The exit status: wrong output counts as an answer, a failure does not.
 fn end(record: &LabRun) -> Exit {
     if record.has_wrong_answer() {
         complain(
-            "lab: an engine gave a wrong answer; its times do not count",
-            "the table names it; other results stand",
+            "lab: the output of an engine is wrong, so its times do not count",
+            "the table names the engine; the other results are valid",
         );
         return Exit::No;
     }
     if record.has_failure() {
-        complain("lab: an engine failed", "the table names it; other results stand");
+        complain(
+            "lab: an engine failed",
+            "the table names the engine; the other results are valid",
+        );
         return Exit::NotDone;
     }
     Exit::Done
@@ -218,21 +225,21 @@ fn nothing_to_compare(before: &Path, after: Option<&Path>) -> Failure {
     let (message, hint) = match after {
         Some(after) => (
             format!(
-                "lab compare: {}, {}: they have no measured engine in common",
+                "lab compare: {}, {}: no engine was measured in both",
                 before.display(),
                 after.display()
             ),
             "compare two records of the same suites",
         ),
         None => (
-            format!("lab compare: {}: it has one build of fullbore only", before.display()),
+            format!("lab compare: {}: it contains only one build of fullbore", before.display()),
             "give a second record, or measure with --against PROGRAM",
         ),
     };
     Failure { message, hint: hint.to_owned(), exit: Exit::NotDone }
 }
 
-/// A reader that has seen enough is no failure of a listing.
+/// Prints text; a reader that leaves early is no failure.
 fn print(text: &str) -> Result<Exit> {
     match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -1,4 +1,4 @@
-//! What is seen while the lab runs: a line on a terminal, the tables of a suite when it is done.
+//! Shows a progress line while the lab runs, and the tables of each suite when it is done.
 
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ impl<'a> Shown<'a> {
         Self { is_quiet, line, last: None, reports, has_complained: false }
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     pub(super) fn finish(&mut self) {
         if self.line == Line::Shown {
             say("\r\u{1b}[K");
@@ -72,7 +72,7 @@ impl Onlooker for Shown<'_> {
             self.finish();
             complain(
                 &failure.message,
-                &format!("measuring goes on; {} so far", seconds(run.elapsed_ns)),
+                &format!("the lab continues to measure; {} so far", seconds(run.elapsed_ns)),
             );
         }
     }
@@ -81,7 +81,7 @@ impl Onlooker for Shown<'_> {
         self.finish();
         for case in suite.cases.iter().filter(|_| !self.is_quiet) {
             let table = text::case(&suite.name, case, style_of(&stdout()));
-            // A reader that left has seen enough; the reports are written all the same.
+            // A reader that leaves early is no failure; the reports are still written.
             let _ = stdout().write_all(table.as_bytes());
         }
     }

@@ -1,7 +1,6 @@
 //! Report files of the lab: checked before anything runs, written anew after every case.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use fullbore_lab::record::LabRun;
@@ -9,6 +8,7 @@ use fullbore_report::lab::{json, markdown};
 
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
+use crate::whole_file::{check, replace};
 
 /// The reports that were asked for.
 #[derive(Debug)]
@@ -26,15 +26,13 @@ impl Reports {
     pub(crate) fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
         let checked = paths.iter().map(|path| {
             let form = form(path)?;
-            let is_new = !path.exists();
-            let file = File::options().append(true).create(true).open(path);
-            file.map_err(|error| {
-                failure(path, &plain(&error), "give a path that can be written; nothing was done")
+            check(path).map_err(|error| {
+                failure(
+                    path,
+                    &plain(&error),
+                    "nothing was measured; give a path that you can write to",
+                )
             })?;
-            if is_new {
-                // Nothing is measured yet, and an empty file is no report.
-                let _ = fs::remove_file(path);
-            }
             Ok((path.clone(), form))
         });
         checked.collect::<Result<_, _>>().map(Self)
@@ -66,7 +64,7 @@ fn form(path: &Path) -> Result<Form, Failure> {
     }
 }
 
-/// A report is replaced as a whole, so that one that is read meanwhile is never half a report.
+/// Writes one report.
 fn write(path: &Path, form: Form, run: &LabRun) -> Result<(), Failure> {
     let text = match form {
         Form::Json => {
@@ -75,26 +73,7 @@ fn write(path: &Path, form: Form, run: &LabRun) -> Result<(), Failure> {
         Form::Html => fullbore_report::lab::html::page(run),
         Form::Markdown => markdown::document(run),
     };
-    let failed = |error: &std::io::Error| failure(path, &plain(error), "");
-    let is_plain = path.symlink_metadata().map_or(true, |file| file.is_file());
-    if !is_plain {
-        return fs::write(path, text).map_err(|error| failed(&error)); // a device, a pipe, a link
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let written = tempfile::Builder::new()
-        .permissions(permissions(path))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
-        .and_then(|mut file| file.write_all(text.as_bytes()).map(|()| file));
-    written
-        .and_then(|file| file.persist(path).map_err(|error| error.error))
-        .map(drop)
-        .map_err(|error| failed(&error))
-}
-
-/// Those of the report before, or what everybody's umask leaves of 0666.
-fn permissions(path: &Path) -> fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().map_or_else(|_| fs::Permissions::from_mode(0o666), |file| file.permissions())
+    replace(path, &text).map_err(|error| failure(path, &plain(&error), ""))
 }
 
 /// Reads a record.

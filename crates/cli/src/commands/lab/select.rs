@@ -1,4 +1,4 @@
-//! Which suites and cases are meant.
+//! Finds the suites and cases that the user named.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,8 +8,9 @@ use fullbore_lab::suite::{BUILT_IN, Suite, built_in, read};
 
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
+use crate::nearest::nearest;
 
-/// The suites that were named, each with the cases that are wanted.
+/// The named suites, each with the wanted cases.
 pub(super) fn suites(names: &[String], only_ladder: bool) -> Result<Vec<Suite>, Failure> {
     let mut suites: Vec<Suite> = Vec::new();
     for name in names {
@@ -19,7 +20,7 @@ pub(super) fn suites(names: &[String], only_ladder: bool) -> Result<Vec<Suite>, 
             if suite.cases.is_empty() {
                 return Err(failure(
                     format!("lab: --ladder: {name}: this suite has no case 'ladder'"),
-                    "fullbore lab pipe --ladder",
+                    "try fullbore lab pipe --ladder",
                 ));
             }
         }
@@ -37,16 +38,16 @@ pub(super) fn suites(names: &[String], only_ladder: bool) -> Result<Vec<Suite>, 
     Ok(suites)
 }
 
-/// Keeps what runs fullbore as a program, beside the same of another build.
+/// Keeps the engines that run fullbore as a program, each paired with the same engine of another build.
 pub(super) fn pair_builds(suites: &mut Vec<Suite>, before: &Path) -> Result<(), Failure> {
     let is_program = std::fs::metadata(before).map_err(|error| plain(&error)).and_then(|meta| {
         let may_run = meta.is_file() && meta.permissions().mode() & 0o111 != 0;
-        if may_run { Ok(()) } else { Err("it is no program".to_owned()) }
+        if may_run { Ok(()) } else { Err("it is not a program".to_owned()) }
     });
     if let Err(why) = is_program {
         return Err(failure(
             format!("lab: --against: {}: {why}", before.display()),
-            "the path of another build, such as target/release/fullbore of another commit",
+            "give the path of another build, such as target/release/fullbore of another commit",
         ));
     }
     suites.iter_mut().for_each(Suite::pair_builds);
@@ -54,7 +55,7 @@ pub(super) fn pair_builds(suites: &mut Vec<Suite>, before: &Path) -> Result<(), 
     if suites.is_empty() {
         return Err(failure(
             "lab: --against: none of these cases runs fullbore as a program".to_owned(),
-            "fullbore lab stages --against PROGRAM",
+            "try fullbore lab stages --against PROGRAM",
         ));
     }
     Ok(())
@@ -85,9 +86,16 @@ fn suite(name: &str) -> Result<Suite, Failure> {
         name.split_once('/').map_or((name, None), |(suite, case)| (suite, Some(case)));
     let Some(text) = built_in(suite) else {
         let known: Vec<_> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+        let others = ["list", "show", "compare"];
+        let hint = match nearest(suite, known.iter().chain(&others).copied()) {
+            Some(near) => format!("did you mean '{near}'? See fullbore lab list"),
+            None => {
+                "the path of your own suite must end in .toml; see fullbore lab list".to_owned()
+            }
+        };
         return Err(failure(
-            format!("lab: no suite '{suite}': there are {}", known.join(", ")),
-            "a suite of your own is a path that ends in .toml; see fullbore lab list",
+            format!("lab: no suite '{suite}'; the suites are {}", known.join(", ")),
+            &hint,
         ));
     };
     with_case(parsed(suite, &format!("suites/{suite}.toml"), text)?, case)
@@ -103,7 +111,7 @@ fn split_path(name: &str) -> Option<(&str, Option<&str>)> {
 }
 
 fn parsed(name: &str, file: &str, text: &str) -> Result<Suite, Failure> {
-    let hint = "docs/guide.md, \"Suites of your own\", has an example";
+    let hint = "docs/guide.md, \"How do I write my own suite?\", has an example";
     read(name, file, text).map_err(|error| failure(format!("lab: {error}"), hint))
 }
 
@@ -115,8 +123,12 @@ fn with_case(mut suite: Suite, case: Option<&str>) -> Result<Suite, Failure> {
     suite.cases.retain(|known| known.name == case);
     if suite.cases.is_empty() {
         let message =
-            format!("lab: {}: no case '{case}': there are {}", suite.name, known.join(", "));
-        return Err(failure(message, "see fullbore lab list"));
+            format!("lab: {}: no case '{case}'; the cases are {}", suite.name, known.join(", "));
+        let hint = match nearest(case, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean '{}/{near}'? See fullbore lab list", suite.name),
+            None => "see fullbore lab list".to_owned(),
+        };
+        return Err(failure(message, &hint));
     }
     Ok(suite)
 }

@@ -1,12 +1,12 @@
-//! Kuznyechik with AVX2: 32 blocks at once, one byte of each in a register (a *plane*), two such batches in step.
+//! Kuznyechik with AVX2: 32 blocks at once, one byte of each in a register (a *plane*), and two such batches in step.
 //!
-//! Constant time, but for chains: no address and no branch depends on a key or on data. π is taken apart into look-ups
-//! of nibbles ([`super::decomposition`]). Between π and the next π a byte stands for what ω makes of it, so that ω is
-//! part of the tables of L, and α ∘ ω is one map. L is the standard's shift register; bytes that share a coefficient
-//! are added first, and a product is a look-up for each nibble.
+//! It takes constant time, except for chains: no address and no branch depends on a key or on data. π is decomposed
+//! into look-ups of nibbles ([`super::decomposition`]). Between π and the next π every byte is stored as its image
+//! under ω, so that ω is part of the tables of L, and α ∘ ω is one map. L is the standard's shift register; bytes that
+//! share a coefficient are added first, and a product is a look-up for each nibble.
 //!
-//! A chain has one block at a time, for which 32 would be wasted: it goes through the tables of
-//! [`super::portable`], and leaks through the cache as they do.
+//! A chain has one block at a time, which would waste the other 31. It goes through the tables of [`super::portable`]
+//! and leaks through the cache as they do.
 #![expect(unsafe_code, reason = "loads, stores, and calls of functions that need the tier")]
 
 use std::arch::x86_64::*;
@@ -22,7 +22,7 @@ use super::portable;
 use super::standard::{COEFFICIENTS, linear, mix, product};
 use crate::Tier;
 
-/// Blocks of one batch of planes.
+/// Number of blocks in one batch of planes.
 const BATCH: usize = 32;
 
 type Planes = [__m256i; 16];
@@ -30,7 +30,7 @@ type Planes = [__m256i; 16];
 /// A linear map of bytes: the images of the low nibbles and of the high ones.
 type Map = [Nibbles; 2];
 
-/// Tables of a linear map, from the images of the eight bits.
+/// Computes the tables of a linear map from the images of the eight bits.
 const fn map_of(images: [u8; 8]) -> Map {
     let (mut map, mut nibble) = ([[0; 16]; 2], 0);
     while nibble < 16 {
@@ -47,7 +47,7 @@ const fn map_of(images: [u8; 8]) -> Map {
     map
 }
 
-/// The maps of the coefficients of bytes 0 to 5 and 7, between ω.
+/// The maps of the coefficients of bytes 0 to 5 and 7, with ω on both sides.
 const FACTORS: [Map; 7] = {
     let [c0, c1, c2, c3, c4, c5, _, c7, ..] = COEFFICIENTS;
     let (coefficients, mut factors, mut index) =
@@ -64,7 +64,7 @@ const FACTORS: [Map; 7] = {
     factors
 };
 
-/// What ω, and what each map between the standard's bytes and those that π is made for, makes of each bit.
+/// Images of each bit under ω, and under the maps between the standard's bytes and those that π works on.
 const OMEGA_BITS: [u8; 8] = {
     let (mut images, mut bit) = ([0; 8], 0);
     while bit < 8 {
@@ -109,20 +109,20 @@ const BACK: Map = {
     map_of(images)
 };
 
-/// What π leaves out of each byte, after L: it is added with the next key.
+/// What π leaves out of each byte, after L; the next key includes it.
 const AFTER_MIX: Block = mix([omega(LEFT_OUT); 16]);
 
-/// A byte four times, which is what the CPU can broadcast as it loads.
+/// Round key with each byte four times, which the CPU can broadcast as it loads.
 type WideKey = [u32; 16];
 
 fn wide(key: Block, image: impl Fn(u8) -> u8) -> WideKey {
     key.map(|byte| u32::from_ne_bytes([image(byte); 4]))
 }
 
-/// Round keys in the forms that the rounds add them. Exists only where the CPU has the tier.
+/// Round keys in the forms that the rounds add. A value exists only where the CPU has the tier.
 #[derive(Clone)]
 pub(super) struct Kernel {
-    /// For nine rounds under α, and as it is after them.
+    /// For nine rounds under α, and unchanged after them.
     encryption: [WideKey; 10],
     /// Under ω⁻¹, bytes and rounds in reverse.
     decryption: [WideKey; 10],
@@ -130,7 +130,7 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// `None` unless the CPU has the tier.
+    /// Prepares the keys; returns `None` unless the CPU has the tier.
     pub(super) fn new(key: &[u8; 32]) -> Option<Self> {
         if Tier::best() < Tier::Avx2 {
             return None;
@@ -193,7 +193,7 @@ fn store(bytes: &mut [u8; 32], value: __m256i) {
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), value) }
 }
 
-/// A table in both halves of a register.
+/// Loads a table into both halves of a register.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn table(bytes: &Nibbles) -> __m256i {
@@ -222,7 +222,7 @@ fn mapped(map: &Map, byte: __m256i) -> __m256i {
     )
 }
 
-/// The value of a product by logarithms: their sum modulo 15, or something with the top bit set.
+/// Computes a product by logarithms: looks up their sum modulo 15, where zero has something with the top bit set.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn value(step: &Product, left: __m256i, right: __m256i) -> __m256i {
@@ -234,7 +234,7 @@ fn value(step: &Product, left: __m256i, right: __m256i) -> __m256i {
     _mm256_shuffle_epi8(table(&step.values), reduced)
 }
 
-/// π or its inverse on nibbles, without α and ω.
+/// Applies π or its inverse to nibbles, without α and ω.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn substituted<const DECRYPT: bool>(byte: __m256i) -> __m256i {
@@ -245,7 +245,7 @@ fn substituted<const DECRYPT: bool>(byte: __m256i) -> __m256i {
     }
     let has_no_r = _mm256_cmpeq_epi8(r, _mm256_setzero_si256());
     let without_r = _mm256_shuffle_epi8(table(&steps.l_without_r), l);
-    // Where r is zero, its product is, too.
+    // Where r is zero, its product is zero, too.
     let l = _mm256_or_si256(value(&steps.l, l, r), _mm256_and_si256(without_r, has_no_r));
     if !DECRYPT {
         r = value(&steps.r, l, r);
@@ -253,7 +253,7 @@ fn substituted<const DECRYPT: bool>(byte: __m256i) -> __m256i {
     _mm256_or_si256(_mm256_slli_epi16::<4>(l), r)
 }
 
-/// Interleaves the first half of the rows with the second, four times: within each half of a register that turns
+/// Interleaves the first half of the rows with the second, four times. Within each half of a register that transposes
 /// sixteen by sixteen bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -290,8 +290,8 @@ fn add_products<const STEP: usize, const BYTE: usize, const N: usize>(
     }
 }
 
-/// Step `STEP` of L on batches in step, each table loaded for all of them. Byte p of the block is in plane p − STEP,
-/// modulo 16.
+/// Runs step `STEP` of L on batches in step, and loads each table once for all of them. Byte p of the block is in plane
+/// p − STEP, modulo 16.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn shift<const STEP: usize, const N: usize>(batches: &mut [Planes; N]) {
@@ -307,7 +307,7 @@ fn shift<const STEP: usize, const N: usize>(batches: &mut [Planes; N]) {
     add_products::<STEP, 3, N>(&mut sums, batches);
     add_products::<STEP, 2, N>(&mut sums, batches);
     add_products::<STEP, 1, N>(&mut sums, batches);
-    // The newest byte last: it is the one that may not be there yet.
+    // The newest byte comes last, because it may not be ready yet.
     add_products::<STEP, 0, N>(&mut sums, batches);
     for (sum, planes) in sums.into_iter().zip(batches) {
         planes[place(15)] = sum;
@@ -340,7 +340,7 @@ fn add_key(byte: __m256i, key: u32) -> __m256i {
     _mm256_xor_si256(byte, _mm256_set1_epi32(key.cast_signed()))
 }
 
-/// The planes of a batch under ω⁻¹; for decryption in reverse, and with the first key.
+/// Loads the planes of a batch under ω⁻¹; for decryption in reverse, and with the first key added.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_batch<const DECRYPT: bool>(blocks: &[Block; BATCH], key: &WideKey) -> Planes {
@@ -384,7 +384,7 @@ fn store_batch<const DECRYPT: bool>(
     }
 }
 
-/// Runs `N` batches in step through one round less than there are keys.
+/// Runs `N` batches in step through one round fewer than there are keys.
 #[target_feature(enable = "avx2")]
 fn run_batches<const N: usize, const DECRYPT: bool>(
     keys: &[WideKey],

@@ -1,18 +1,19 @@
 //! Kuznyechik with AVX-512, VBMI and GFNI, in constant time: no address and no branch depends on a key or on data.
 //!
-//! Many blocks: 64 at once, one byte of each in a register (a *plane*). π is look-ups in the parts of its table and a
-//! choice between them. L is sixteen steps of the standard's shift register; registers change names, not places. The
-//! coefficients of a step are a palindrome, so bytes that share one are added first: seven products a step, each one
-//! GFNI instruction. L⁻¹ is L on the bytes in reverse, for the same reason. The round keys are added in the steps, as one
-//! more term where there is room for it.
+//! Many blocks go 64 at once, one byte of each in a register (a *plane*). π is a look-up in the parts of its table and
+//! a choice between them. L is sixteen steps of the standard's shift register; registers change names instead of
+//! moving. The coefficients of a step are a palindrome, so bytes that share one are added first: seven products a step,
+//! each one GFNI instruction. For the same reason L⁻¹ is L on the bytes in reverse. The steps add the round keys, as
+//! one more term where there is room for it.
 //!
-//! Floor where there are two ports for such registers (Intel): 7 micro-operations for each π and 18 a step are 200 cycles a
-//! round, and in counter mode, where the first round is done once for 256 blocks, 1.6 cycles a byte; 0.1 more for
-//! turning planes into blocks. Measured: 2.1, of which 1.85 in the rounds; what keeps them from 1.6 is not known (a
-//! second batch beside the first, so that π and L overlap, changed nothing).
+//! Floor where there are two ports for such registers (Intel): 7 micro-operations for each π and 18 a step are 200
+//! cycles a round, and in counter mode, where the first round is done once for 256 blocks, 1.6 cycles a byte; 0.1 more
+//! for turning planes into blocks. Measured: 2.1, of which 1.85 in the rounds. We do not know what keeps them from 1.6
+//! (a second batch beside the first, so that π and L overlap, changed nothing).
 //!
-//! One block, or a chain: four copies of it in a register. The bytes are carried into the field that GFNI multiplies
-//! in (the two fields are isomorphic), where L is sixteen rotations times sixteen vectors, in four instructions.
+//! A single block, or a chain, uses four copies of the block in a register. Its bytes are mapped into the field that
+//! GFNI multiplies in (the two fields are isomorphic), where L is sixteen rotations times sixteen vectors, in four
+//! instructions.
 #![expect(unsafe_code, reason = "loads, stores, and calls of functions that need the tier")]
 
 mod constants;
@@ -31,24 +32,24 @@ use constants::carried;
 use copies::{chain, round_keys};
 use planes::{PlaneKeys, Planes, Ports, add, rounds};
 
-/// Blocks of one batch.
+/// Number of blocks in one batch.
 const BATCH: usize = 64;
 
-/// Up to so many blocks one by one are faster than a batch.
+/// Largest number of blocks for which one by one is faster than a batch.
 const FEW: usize = 10;
 
-/// Round keys in the forms that the two ways take. Exists only where the CPU has the tier.
+/// Round keys in the forms that the two ways use. A value exists only where the CPU has the tier.
 #[derive(Clone)]
 pub(super) struct Kernel {
     encryption: PlaneKeys,
     decryption: PlaneKeys,
-    /// In the other field.
+    /// Keys in the other field.
     carried: RoundKeys,
     ports: Ports,
 }
 
 impl Kernel {
-    /// `None` unless the CPU has the tier.
+    /// Prepares the keys; returns `None` unless the CPU has the tier.
     pub(super) fn new(key: &[u8; 32]) -> Option<Self> {
         (Tier::best() >= Tier::Avx512).then(|| {
             // SAFETY: the tier has just been checked.
@@ -113,7 +114,7 @@ fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64::<0x96>(a, b, c)
 }
 
-/// A table of 256 bytes in four registers.
+/// Loads a table of 256 bytes into four registers.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_table(table: &[u8; 256]) -> [__m512i; 4] {
@@ -126,7 +127,7 @@ fn load_table(table: &[u8; 256]) -> [__m512i; 4] {
 fn look_up(table: &[__m512i; 4], index: __m512i) -> __m512i {
     let low = _mm512_permutex2var_epi8(table[0], index, table[1]);
     let high = _mm512_permutex2var_epi8(table[2], index, table[3]);
-    // Every bit of the byte as its top bit.
+    // Make every bit of the byte its top bit in turn.
     let is_high = _mm512_gf2p8affine_epi64_epi8::<0>(
         index,
         _mm512_set1_epi64(0x8080_8080_8080_8080_u64.cast_signed()),
@@ -134,8 +135,8 @@ fn look_up(table: &[__m512i; 4], index: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64::<0xca>(is_high, high, low)
 }
 
-/// The bytes of four blocks a register into planes, or back: four times the first half of the rows interleaved with
-/// the second turns sixteen by sixteen bytes.
+/// Turns the bytes of four blocks a register into planes, or back: interleaving the first half of the rows with the
+/// second four times transposes sixteen by sixteen bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn turned(mut rows: Planes) -> Planes {
@@ -157,7 +158,7 @@ fn encrypt_planes(kernel: &Kernel, mut planes: Planes) -> Planes {
     rounds_from(kernel, 0, planes)
 }
 
-/// The rounds of encryption from `round` on.
+/// Runs the rounds of encryption from `round` on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn rounds_from(kernel: &Kernel, round: usize, planes: Planes) -> Planes {
@@ -240,12 +241,12 @@ mod tests {
     use super::super::naive::Naive;
     use super::*;
 
-    /// Both ways of the rounds, whichever the CPU would take.
+    /// Tests both versions of the rounds, whichever the CPU would choose.
     #[test]
-    fn the_rounds_for_two_ports_and_for_four_give_what_the_standard_says() {
+    fn both_versions_of_the_rounds_match_the_standard() {
         let key = [0x5a; 32];
         let Some(mut kernel) = Kernel::new(&key) else {
-            return eprintln!("skipped: no AVX-512");
+            return crate::tiers::skipped("the kernels of avx512, which this CPU lacks");
         };
         let naive = Naive::new(&key);
         for ports in [Ports::Two, Ports::Four] {

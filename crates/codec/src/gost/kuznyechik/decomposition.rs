@@ -1,9 +1,9 @@
-//! π in terms of nibbles, which instructions that look up sixteen bytes at a time can follow.
+//! Decomposes π into nibbles, for instructions that look up sixteen bytes at a time.
 //!
-//! With l and r the nibbles of α(x): l becomes ν₀(l) when r is zero and ν₁(l · 1/r) otherwise; then r becomes
-//! σ(r · φ(l)); and π(x) is ω of both. α and ω are linear, products are in GF(2⁴) modulo x⁴ + x³ + 1.
-//! Source: A. Biryukov, L. Perrin, A. Udovenko, Reverse-Engineering the S-Box of Streebog, Kuznyechik and STRIBOBr1,
-//! 2016, section 5. That it gives the standard's table is checked when this is compiled.
+//! With l and r the nibbles of α(x): l becomes ν₀(l) when r is zero and ν₁(l · 1/r) otherwise; then r becomes σ(r ·
+//! φ(l)); and π(x) is ω of both. α and ω are linear, and products are in GF(2⁴) modulo x⁴ + x³ + 1. Source: A.
+//! Biryukov, L. Perrin, A. Udovenko, Reverse-Engineering the S-Box of Streebog, Kuznyechik and STRIBOBr1, 2016, section
+//! 5. The compiler checks that the result equals the standard's table.
 
 use super::standard::PI;
 
@@ -12,14 +12,15 @@ const NU_1: [u8; 16] = [7, 6, 12, 9, 0, 15, 8, 1, 4, 5, 11, 14, 13, 2, 3, 10];
 const PHI: [u8; 16] = [11, 2, 11, 8, 12, 4, 1, 12, 6, 3, 5, 8, 14, 3, 6, 11];
 const SIGMA: [u8; 16] = [12, 13, 0, 4, 8, 11, 10, 14, 3, 9, 5, 2, 15, 1, 6, 7];
 
-/// The rows of α and ω, for the highest bit of the result first; the highest bit of a row is that of the argument.
+/// Rows of α, for the highest bit of the result first; the highest bit of a row belongs to that of the argument.
 const ALPHA: [u8; 8] = [0x08, 0x41, 0x43, 0xef, 0x8a, 0x44, 0x1a, 0x20];
+/// Rows of ω, in the same order.
 const OMEGA: [u8; 8] = [0x0a, 0x04, 0x20, 0x9a, 0x08, 0x44, 0x82, 0x01];
 
 /// A table of nibbles.
 pub(super) type Nibbles = [u8; 16];
 
-/// The logarithm of zero: with any other added, and 15 taken away or not, its top bit is set, and a look-up gives zero.
+/// Logarithm of zero: after adding any other, and subtracting 15 or not, its top bit is set, and a look-up gives zero.
 const NO_LOGARITHM: u8 = 0xc8;
 
 /// A linear map and its inverse, byte by byte.
@@ -87,7 +88,7 @@ const fn logarithm(nibble: u8) -> u8 {
     NO_LOGARITHM
 }
 
-/// The logarithm of the inverse, which zero has neither.
+/// Returns the logarithm of the inverse; zero has neither.
 const fn logarithm_of_inverse(nibble: u8) -> u8 {
     if nibble == 0 { NO_LOGARITHM } else { (15 - logarithm(nibble)) % 15 }
 }
@@ -109,17 +110,17 @@ pub(super) struct Product {
 
 /// π or its inverse without α and ω: two products, and what l becomes when r is zero.
 pub(super) struct Substitution {
-    /// The new l, by the old l and r.
+    /// The new l, from the old l and r.
     pub(super) l: Product,
     pub(super) l_without_r: Nibbles,
-    /// The new r, by l (for π the new one, for the inverse the old one) and r.
+    /// The new r, from l (for π the new one, for the inverse the old one) and r.
     pub(super) r: Product,
 }
 
 /// What [`FORWARD`] leaves out of l and r, because a look-up that fails gives zero.
 pub(super) const LEFT_OUT: u8 = NU_1[0] << 4 | SIGMA[0];
 
-/// π. Its l has ν₁(0) added, its r σ(0).
+/// The decomposition of π, with ν₁(0) added to its l and σ(0) to its r.
 pub(super) const FORWARD: Substitution = {
     let empty = [0; 16];
     let mut l = Product { left: empty, right: empty, values: empty };
@@ -141,7 +142,7 @@ pub(super) const FORWARD: Substitution = {
     Substitution { l, l_without_r, r }
 };
 
-/// The inverse of π.
+/// The decomposition of the inverse of π.
 pub(super) const BACKWARD: Substitution = {
     let empty = [0; 16];
     let mut l = Product { left: empty, right: empty, values: empty };
@@ -168,14 +169,14 @@ const fn product_of(step: &Product, left: u8, right: u8) -> u8 {
     if sum >= 30 { 0 } else { step.values[(sum % 15) as usize] }
 }
 
-/// π by its parts.
+/// Computes π by its parts.
 const fn forward(byte: u8) -> u8 {
     let (l, r) = (alpha(byte) >> 4, alpha(byte) & 15);
     let new = if r == 0 { FORWARD.l_without_r[l as usize] } else { product_of(&FORWARD.l, l, r) };
     omega((new << 4 | product_of(&FORWARD.r, new, r)) ^ LEFT_OUT)
 }
 
-/// The inverse of π by its parts.
+/// Computes the inverse of π by its parts.
 const fn backward(byte: u8) -> u8 {
     let (l, r) = (omega_back(byte) >> 4, omega_back(byte) & 15);
     let new = product_of(&BACKWARD.r, l, r);

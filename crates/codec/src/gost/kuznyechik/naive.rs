@@ -1,4 +1,4 @@
-//! Kuznyechik as the standard writes it: the oracle of the other kernels. It leaks through the cache and is slow.
+//! Kuznyechik as the standard writes it, to compare the other kernels with. It leaks through the cache and is slow.
 //!
 //! Source: GOST R 34.12-2015, 4.2–4.4 (RFC 7801, section 4).
 
@@ -22,7 +22,7 @@ fn substitute_back(block: Block) -> Block {
     block.map(|byte| PI_INVERSE[usize::from(byte)])
 }
 
-/// The inverse of R: what left the register at its end comes back.
+/// Computes the inverse of R: the byte that left the register at its end comes back.
 fn shift_back(block: Block) -> Block {
     let mut shifted = [0; 16];
     shifted[..15].copy_from_slice(&block[1..]);
@@ -38,8 +38,8 @@ fn mix_back(block: Block) -> Block {
     (0..16).fold(block, |mixed, _| shift_back(mixed))
 }
 
-/// The key schedule, 4.3, by some kernel's S and L together: eight steps of a Feistel network between one pair of
-/// round keys and the next.
+/// Computes the key schedule, 4.3, with some kernel's S and L together: eight steps of a Feistel network between one
+/// pair of round keys and the next.
 pub(super) fn round_keys_by(key: &[u8; 32], round: impl Fn(Block) -> Block) -> RoundKeys {
     let mut keys = [[0; 16]; ROUND_KEYS];
     let (left, right) = key.split_at(16);
@@ -61,7 +61,7 @@ pub(super) fn round_keys_by(key: &[u8; 32], round: impl Fn(Block) -> Block) -> R
 pub struct Naive(RoundKeys);
 
 impl Naive {
-    /// The cipher under `key`.
+    /// Sets up the cipher under `key`.
     #[must_use]
     pub fn new(key: &[u8; 32]) -> Self {
         Self(round_keys_by(key, |block| mix(substitute(block))))

@@ -1,23 +1,23 @@
 //! Kuznyechik by tables: S and L of each byte in one look-up of 16 bytes.
 //!
-//! **Leaks through the cache.** The 64 KiB tables are read at places that depend on the key and the data; whoever
-//! shares the cache can learn of both. The kernels of the greater tiers do not have this leak.
+//! **Leaks through the cache.** Which entries of the 64 KiB tables are read depends on the key and the data; whoever
+//! shares the cache can learn about both. The kernels of the greater tiers do not leak this way.
 
 use super::super::block::low_half;
 use super::naive::{Block, RoundKeys, round_keys_by};
 use super::standard::{COLUMNS, PI, PI_INVERSE, product};
 
-/// What a byte of each value contributes at each place.
+/// What a byte of each value contributes in each position.
 type Column = [[u64; 256]; 16];
 
-/// The contributions to the first half of a block and to the second, as little-endian numbers. Two tables of words,
-/// because compilers make slow vectors of one table of pairs.
+/// The contributions to the first half of a block and to the second, as little-endian numbers. There are two tables of
+/// words, because compilers make slow vectors of one table of pairs.
 struct Table {
     first: Column,
     second: Column,
 }
 
-/// L of a byte at each place, as a little-endian number of the block.
+/// Computes L of a byte in each position, as a little-endian number of the block.
 const fn mixed() -> [[u128; 256]; 16] {
     let (mut table, mut place) = ([[0; 256]; 16], 0);
     while place < 16 {
@@ -42,7 +42,7 @@ const fn mixed() -> [[u128; 256]; 16] {
     table
 }
 
-/// L after π.
+/// Table of L after π.
 static ENCRYPTION: Table = {
     let (linear, mut place) = (mixed(), 0);
     let mut table = Table { first: [[0; 256]; 16], second: [[0; 256]; 16] };
@@ -59,9 +59,9 @@ static ENCRYPTION: Table = {
     table
 };
 
-/// L⁻¹ after π⁻¹: the order in which decryption takes them, once its first L⁻¹ is done.
+/// Table of L⁻¹ after π⁻¹: the order in which decryption applies them, after its first L⁻¹.
 ///
-/// ℓ is a palindrome but for the byte that leaves, so L⁻¹ is L on the bytes in reverse.
+/// ℓ is a palindrome except for the byte that leaves, so L⁻¹ is L on the bytes in reverse.
 static DECRYPTION: Table = {
     let (linear, mut place) = (mixed(), 0);
     let mut table = Table { first: [[0; 256]; 16], second: [[0; 256]; 16] };
@@ -78,10 +78,10 @@ static DECRYPTION: Table = {
     table
 };
 
-/// How many blocks go through a round together: enough for the loads to overlap.
+/// Number of blocks that go through a round together: enough for the loads to overlap.
 const LANES: usize = 4;
 
-/// The sum over all places. A tree, not a chain: the serial modes wait for its depth.
+/// Returns the sum over all positions. It is a tree, not a chain, because the serial modes wait for its depth.
 #[inline]
 fn sum(column: &Column, bytes: [u8; 16]) -> u64 {
     let pair = |place: usize| {
@@ -105,7 +105,7 @@ fn substitute(table: &[u8; 256], state: u128) -> u128 {
 #[derive(Clone)]
 pub(super) struct Kernel {
     encryption: [u128; 10],
-    /// L⁻¹ of K₂ … K₁₀ beside K₁: decryption adds its keys after the look-up.
+    /// L⁻¹ of K₂ … K₁₀, then K₁: decryption adds its keys after the look-up.
     decryption: [u128; 10],
 }
 
@@ -163,7 +163,8 @@ impl Kernel {
     }
 }
 
-/// Encrypts `blocks` in a chain: each is added to the ciphertext before it, the first one to `previous`.
+/// Encrypts `blocks` in a chain: XORs each with the ciphertext before it, the first one with `previous`, and encrypts
+/// it.
 pub(super) fn chain(keys: &RoundKeys, previous: Block, blocks: &mut [Block]) {
     let keys = keys.map(u128::from_le_bytes);
     let mut state = u128::from_le_bytes(previous);

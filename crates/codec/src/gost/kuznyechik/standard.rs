@@ -1,4 +1,4 @@
-//! What the standard prints of Kuznyechik, and the arithmetic that everything else is computed from.
+//! The tables that the standard prints for Kuznyechik, and the arithmetic from which everything else is computed.
 //!
 //! Source: GOST R 34.12-2015, 4.1 (RFC 7801, section 4).
 
@@ -26,10 +26,10 @@ pub(super) const COEFFICIENTS: [u8; 16] =
 /// The modulus of the field, p(x) = x⁸ + x⁷ + x⁶ + x + 1, without its leading term, 4.1.2.
 const MODULUS: u8 = 0xc3;
 
-/// How many rounds, and so round keys, there are.
+/// Number of round keys, one for each round and one after the last.
 pub(super) const ROUND_KEYS: usize = 10;
 
-/// The product in GF(2)\[x\] modulo x⁸ + `modulus`.
+/// Returns the product in GF(2)\[x\] modulo x⁸ + `modulus`.
 pub(super) const fn product_modulo(a: u8, b: u8, modulus: u8) -> u8 {
     let (mut a, mut b, mut sum) = (a, b, 0);
     while b != 0 {
@@ -42,7 +42,7 @@ pub(super) const fn product_modulo(a: u8, b: u8, modulus: u8) -> u8 {
     sum
 }
 
-/// The linear map of bytes whose value for bit i is `images[i]`. Constant time: keys go through it.
+/// Computes the linear map of bytes whose value for bit i is `images[i]`, in constant time, because keys go through it.
 pub(super) const fn linear(images: [u8; 8], byte: u8) -> u8 {
     let (mut image, mut bit) = (0, 0);
     while bit < 8 {
@@ -52,7 +52,7 @@ pub(super) const fn linear(images: [u8; 8], byte: u8) -> u8 {
     image
 }
 
-/// The product in the field of the standard.
+/// Returns the product in the field of the standard.
 pub(super) const fn product(a: u8, b: u8) -> u8 {
     product_modulo(a, b, MODULUS)
 }
@@ -70,7 +70,7 @@ pub(super) const PI_INVERSE: [u8; 256] = {
     inverse
 };
 
-/// The transformation R: one step of the shift register. The first byte is a₁₅.
+/// Computes the transformation R: one step of the shift register. The first byte is a₁₅.
 pub(super) const fn shift(block: [u8; 16]) -> [u8; 16] {
     let mut shifted = [0; 16];
     let mut index = 0;
@@ -84,7 +84,7 @@ pub(super) const fn shift(block: [u8; 16]) -> [u8; 16] {
     shifted
 }
 
-/// The transformation L: sixteen steps R.
+/// Computes the transformation L: sixteen steps R.
 pub(super) const fn mix(block: [u8; 16]) -> [u8; 16] {
     let (mut mixed, mut step) = (block, 0);
     while step < 16 {
@@ -94,7 +94,7 @@ pub(super) const fn mix(block: [u8; 16]) -> [u8; 16] {
     mixed
 }
 
-/// L of the block that is zero but for a one in byte `index`, for each `index`: the columns of its matrix.
+/// Columns of the matrix of L: L of the block whose only nonzero byte is a one in byte `index`, for each `index`.
 pub(super) const COLUMNS: [[u8; 16]; 16] = {
     let (mut columns, mut index) = ([[0; 16]; 16], 0);
     while index < 16 {

@@ -1,8 +1,8 @@
-//! Magma with AVX2 in constant time: no address and no branch depends on a key or on data.
+//! Magma with AVX2, in constant time: no address and no branch depends on a key or on data.
 //!
-//! 32 blocks at once, one byte of each in a register (a *plane*), so that one permutation serves all of a register.
-//! The price is that the addition carries from plane to plane.
-//! The rotation costs nothing: by 8 bits it renames planes, by the other 3 it is part of the tables.
+//! It processes 32 blocks at once, one byte of each in a register (a *plane*), so that one permutation serves a whole
+//! register. The price is that the addition carries from plane to plane. The rotation costs nothing: 8 of its 11 bits
+//! rename planes, and the other 3 are part of the tables.
 #![expect(unsafe_code, reason = "loads, stores, and calls of functions that need the tier")]
 
 use std::arch::x86_64::*;
@@ -12,12 +12,13 @@ use super::naive::{Block, RoundKeys};
 use super::standard::{PI, ROUNDS};
 use crate::Tier;
 
-/// Blocks of one batch of planes.
+/// Number of blocks in one batch of planes.
 const BATCH: usize = 32;
 
 type Planes = [__m256i; 8];
 
-/// Per place of a byte: what its nibbles contribute to the byte above it (low, high), and to the second above it.
+/// For each position of a byte: what its nibbles contribute to the byte above it (low, high), and to the second above
+/// it.
 const TABLES: [[[u8; 16]; 3]; 4] = {
     let (mut tables, mut place) = ([[[0; 16]; 3]; 4], 0);
     while place < 4 {
@@ -35,17 +36,17 @@ const TABLES: [[[u8; 16]; 3]; 4] = {
     tables
 };
 
-/// The proof that the CPU has the tier.
+/// Proves that the CPU has the tier.
 #[derive(Clone)]
 pub(super) struct Kernel(());
 
 impl Kernel {
-    /// `None` unless the CPU has the tier.
+    /// Returns the kernel, or `None` unless the CPU has the tier.
     pub(super) fn available() -> Option<Self> {
         (Tier::best() >= Tier::Avx2).then_some(Self(()))
     }
 
-    /// Runs the blocks through the rounds; with the keys in reverse, that is decryption.
+    /// Runs the blocks through the rounds; reversed keys make that decryption.
     pub(super) fn run(&self, keys: &RoundKeys, blocks: &mut [Block]) {
         // SAFETY: `available` made sure of the tier.
         unsafe { run(keys, blocks) }
@@ -71,7 +72,7 @@ fn store(bytes: &mut [u8; 32], value: __m256i) {
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), value) }
 }
 
-/// A table in both halves of a register.
+/// Loads a table into both halves of a register.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn table(bytes: &[u8; 16]) -> __m256i {
@@ -79,22 +80,22 @@ fn table(bytes: &[u8; 16]) -> __m256i {
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
-/// A byte in all of a register, given four times, which is what the CPU can broadcast as it loads.
+/// Fills a register with a byte that is given four times, which the CPU can broadcast as it loads.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn broadcast(bytes: u32) -> __m256i {
     _mm256_set1_epi32(bytes.cast_signed())
 }
 
-/// The top bit of each byte. All state is kept with it changed, because AVX2 compares bytes as signed.
+/// The top bit of each byte. All state is stored with this bit inverted, because AVX2 compares bytes as signed.
 const OFFSET: u32 = 0x8080_8080;
 
-/// A byte of a round key in the forms that the addition takes, four times each: ready to be broadcast.
+/// A byte of a round key in the forms that the addition uses, four times each, ready to broadcast.
 #[derive(Clone, Copy)]
 struct KeyByte {
-    /// To be added to a byte with [`OFFSET`], which gives the sum without.
+    /// Added to a byte with [`OFFSET`], this gives the sum without it.
     added: u32,
-    /// The greatest byte to which it can be added without a carry, with [`OFFSET`].
+    /// Greatest byte to which it can be added without a carry, with [`OFFSET`].
     greatest: u32,
 }
 
@@ -107,8 +108,8 @@ fn round_key(key: u32) -> RoundKey {
     })
 }
 
-/// Interleaves the first half of the rows with the second `TIMES` times. A byte's row and column, as one number of
-/// seven bits, turn left by one each time: four times make planes of blocks, three more make blocks of planes.
+/// Interleaves the first half of the rows with the second `TIMES` times. Each time rotates a byte's row and column, as
+/// one number of seven bits, left by one: four times make planes of blocks, three more make blocks of planes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn turned<const TIMES: usize>(mut rows: Planes) -> Planes {
@@ -123,12 +124,12 @@ fn turned<const TIMES: usize>(mut rows: Planes) -> Planes {
     rows
 }
 
-/// `word` + `key` byte by byte, least significant first; `word` has [`OFFSET`], the sum has not.
+/// Adds `word` and `key` byte by byte, least significant first; `word` has [`OFFSET`], the sum does not.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sum(key: &RoundKey, word: [__m256i; 4]) -> [__m256i; 4] {
     let mut sums = word;
-    // All bits of a byte set, which is −1, or none.
+    // All bits of a byte are set, which is −1, or none.
     let mut carry = None;
     for ((sum, byte), key) in sums.iter_mut().zip(word).zip(key) {
         let greatest = broadcast(key.greatest);
@@ -144,7 +145,7 @@ fn sum(key: &RoundKey, word: [__m256i; 4]) -> [__m256i; 4] {
     sums
 }
 
-/// `into` after one round: with g of `from` added. Plane 0 is the least significant byte.
+/// Returns `into` after one round, with g of `from` added. Plane 0 is the least significant byte.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn round(key: &RoundKey, into: &mut [__m256i; 4], from: [__m256i; 4]) {
@@ -168,7 +169,7 @@ struct Halves {
     right: [__m256i; 4],
 }
 
-/// The block of a batch that each byte of a plane belongs to: what four turns make of the places.
+/// The block of a batch that each byte of a plane belongs to, after four rotations of the positions.
 const ORDER: [u8; 32] = {
     let (mut order, mut index) = ([0; 32], 0_u8);
     while index < 32 {
@@ -204,7 +205,7 @@ fn store_batch(blocks: &mut [Block; BATCH], halves: &Halves) {
     }
 }
 
-/// Runs `N` batches in step: one alone would wait for its carries.
+/// Runs `N` batches in step, because one alone would wait for its carries.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn rounds<const N: usize>(keys: &[RoundKey; ROUNDS], mut states: [Halves; N]) -> [Halves; N] {
@@ -252,7 +253,7 @@ fn run(keys: &RoundKeys, blocks: &mut [Block]) {
     }
 }
 
-/// The planes of the next 32 counters; `None` when more than one byte of them changes.
+/// Returns the planes of the next 32 counters; `None` when more than one byte of them changes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn counters(counter: &mut Counter) -> Option<Halves> {

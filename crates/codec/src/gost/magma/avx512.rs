@@ -1,8 +1,8 @@
-//! Magma with AVX-512 and VBMI in constant time: no address and no branch depends on a key or on data.
+//! Magma with AVX-512 and VBMI, in constant time: no address and no branch depends on a key or on data.
 //!
-//! 128 blocks at once: sixteen left or right halves in a register, eight pairs of registers, so that no round waits
-//! for the one before. The permutations of the even nibbles are one table of 64 bytes, those of the odd nibbles
-//! another: the index is the nibble with the place of its byte above it.
+//! It processes 128 blocks at once: sixteen left or right halves in a register, eight pairs of registers, so that no
+//! round waits for the one before. One table of 64 bytes holds the permutations of the even nibbles, another those of
+//! the odd nibbles: the index is the nibble with the position of its byte above it.
 #![expect(unsafe_code, reason = "loads, stores, and calls of functions that need the tier")]
 
 use std::arch::x86_64::*;
@@ -12,10 +12,10 @@ use super::naive::{Block, RoundKeys};
 use super::standard::PI;
 use crate::Tier;
 
-/// Blocks of one batch.
+/// Number of blocks in one batch.
 const BATCH: usize = 128;
 
-/// Pairs of registers of one batch.
+/// Number of register pairs in one batch.
 const PAIRS: usize = 8;
 
 const LOW_NIBBLES: [u8; 64] = {
@@ -36,7 +36,7 @@ const HIGH_NIBBLES: [u8; 64] = {
     table
 };
 
-/// Where, in sixteen blocks, the bytes of the left halves are, least significant first; the right ones are 4 further.
+/// Positions of the left halves' bytes in sixteen blocks, least significant first; the right ones are 4 further.
 const LEFT: [u8; 64] = {
     let (mut places, mut index) = ([0; 64], 0_u8);
     while index < 64 {
@@ -46,8 +46,8 @@ const LEFT: [u8; 64] = {
     places
 };
 
-/// Where, in sixteen first halves and sixteen second halves, the bytes of the first eight blocks are; those of the
-/// others are 32 further.
+/// Positions of the first eight blocks' bytes in sixteen first halves and sixteen second halves; those of the others
+/// are 32 further.
 const BLOCKS: [u8; 64] = {
     let (mut places, mut index) = ([0; 64], 0_u8);
     while index < 64 {
@@ -59,17 +59,17 @@ const BLOCKS: [u8; 64] = {
     places
 };
 
-/// The proof that the CPU has the tier.
+/// Proves that the CPU has the tier.
 #[derive(Clone)]
 pub(super) struct Kernel(());
 
 impl Kernel {
-    /// `None` unless the CPU has the tier.
+    /// Returns the kernel, or `None` unless the CPU has the tier.
     pub(super) fn available() -> Option<Self> {
         (Tier::best() >= Tier::Avx512).then_some(Self(()))
     }
 
-    /// Runs the blocks through the rounds; with the keys in reverse, that is decryption.
+    /// Runs the blocks through the rounds; reversed keys make that decryption.
     pub(super) fn run(&self, keys: &RoundKeys, blocks: &mut [Block]) {
         // SAFETY: `available` made sure of the tier.
         unsafe { run(keys, blocks) }
@@ -106,7 +106,7 @@ fn store(bytes: &mut [u8; 64], value: __m512i) {
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), value) }
 }
 
-/// `into` after one round: with g of `from` added.
+/// Returns `into` after one round, with g of `from` added.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn round<const N: usize>(key: u32, into: &mut [__m512i; N], from: &[__m512i; N]) {
@@ -127,7 +127,7 @@ fn round<const N: usize>(key: u32, into: &mut [__m512i; N], from: &[__m512i; N])
     }
 }
 
-/// All rounds; the halves come out as the standard's last round leaves them.
+/// Runs all rounds; the halves come out as the standard's last round leaves them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn rounds<const N: usize>(keys: &RoundKeys, mut halves: Halves<N>) -> Halves<N> {
@@ -183,7 +183,7 @@ fn run(keys: &RoundKeys, blocks: &mut [Block]) {
     }
 }
 
-/// The next 128 counters.
+/// Returns the next 128 counters.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn counters(counter: &mut Counter) -> Halves<PAIRS> {
@@ -218,7 +218,7 @@ fn fill_gamma(keys: &RoundKeys, counter: &mut Counter, gamma: &mut [Block]) {
     run(keys, rest);
 }
 
-/// Encrypts in a chain. One block fills no register; what counts is how long a round takes.
+/// Encrypts in a chain. One block fills no register, so only the latency of a round matters.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn chain(keys: &RoundKeys, previous: Block, blocks: &mut [Block]) {
     let mut last = u64::from_be_bytes(previous);

@@ -1,7 +1,7 @@
 //! Magma: blocks of 64 bits, a key of 256.
 //!
-//! The fastest kernel that the CPU has is chosen when the key is set; the others agree with it.
-//! Source: GOST R 34.12-2015, section 5 (RFC 8891).
+//! Setting the key selects the fastest kernel that the CPU has; the others agree with it. Source: GOST R 34.12-2015,
+//! section 5 (RFC 8891).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -27,7 +27,7 @@ enum Kernel {
     Avx512(avx512::Kernel),
 }
 
-/// Magma under one key. The round keys are erased when it is dropped.
+/// Magma under one key. The round keys are erased on drop.
 #[derive(Clone)]
 pub struct Magma {
     encryption: RoundKeys,
@@ -35,7 +35,7 @@ pub struct Magma {
     kernel: Kernel,
 }
 
-/// The whole blocks of `bytes`.
+/// Returns the whole blocks of `bytes`.
 fn blocks_of(bytes: &mut [u8]) -> &mut [Block] {
     let (blocks, rest) = bytes.as_chunks_mut();
     assert!(rest.is_empty(), "not whole blocks: {} bytes too many", rest.len());

@@ -1,4 +1,4 @@
-//! Magma as the standard writes it: the oracle of the other kernels. It leaks through the cache and is slow.
+//! Magma as the standard writes it, to compare the other kernels with. It leaks through the cache and is slow.
 //!
 //! Source: GOST R 34.12-2015, 5.2–5.4 (RFC 8891, sections 4 and 5).
 
@@ -10,7 +10,7 @@ pub type Block = [u8; 8];
 /// The round keys K₁ … K₃₂.
 pub(super) type RoundKeys = [u32; ROUNDS];
 
-/// The transformation t: each nibble by its own permutation.
+/// Computes the transformation t: each nibble by its own permutation.
 fn substitute(word: u32) -> u32 {
     (0..8).fold(0, |sum, place| {
         let nibble = word >> (4 * place) & 15;
@@ -18,12 +18,12 @@ fn substitute(word: u32) -> u32 {
     })
 }
 
-/// The transformation g\[k\].
+/// Computes the transformation g\[k\].
 fn g(key: u32, word: u32) -> u32 {
     substitute(word.wrapping_add(key)).rotate_left(ROTATION_BITS)
 }
 
-/// The key schedule, 5.3: the words of the key three times, and once in reverse.
+/// Computes the key schedule, 5.3: the words of the key three times, and once in reverse.
 pub(super) fn round_keys(key: &[u8; 32]) -> RoundKeys {
     let (words, _) = key.as_chunks::<4>();
     std::array::from_fn(|round| {
@@ -37,7 +37,7 @@ pub(super) fn round_keys(key: &[u8; 32]) -> RoundKeys {
 pub struct Naive(RoundKeys);
 
 impl Naive {
-    /// The cipher under `key`.
+    /// Sets up the cipher under `key`.
     #[must_use]
     pub fn new(key: &[u8; 32]) -> Self {
         Self(round_keys(key))

@@ -1,7 +1,7 @@
 //! Magma by tables of bytes, eight blocks in step.
 //!
-//! **Leaks through the cache.** The 4 KiB of tables are read at places that depend on the key and the data; whoever
-//! shares the cache can learn of both. The kernels of the greater tiers do not have this leak.
+//! **Leaks through the cache.** Which entries of the 4 KiB tables are read depends on the key and the data; whoever
+//! shares the cache can learn about both. The kernels of the greater tiers do not leak this way.
 
 use super::naive::{Block, RoundKeys};
 use super::standard::{PI, ROTATION_BITS};
@@ -24,7 +24,7 @@ static TABLES: [[u32; 256]; 4] = {
     tables
 };
 
-/// How many blocks go through a round together: one waits for its look-ups, eight do not.
+/// Number of blocks that go through a round together: one waits for its look-ups, eight do not.
 const LANES: usize = 8;
 
 fn g(key: u32, word: u32) -> u32 {
@@ -49,14 +49,15 @@ fn run_lanes<const N: usize>(keys: &RoundKeys, blocks: &mut [Block; N]) {
     });
 }
 
-/// Runs the blocks through the rounds; with the keys in reverse, that is decryption.
+/// Runs the blocks through the rounds; reversed keys make that decryption.
 pub(super) fn run(keys: &RoundKeys, blocks: &mut [Block]) {
     let (groups, rest) = blocks.as_chunks_mut::<LANES>();
     groups.iter_mut().for_each(|group| run_lanes(keys, group));
     rest.iter_mut().for_each(|block| run_lanes(keys, std::array::from_mut(block)));
 }
 
-/// Encrypts `blocks` in a chain: each is added to the ciphertext before it, the first one to `previous`.
+/// Encrypts `blocks` in a chain: XORs each with the ciphertext before it, the first one with `previous`, and encrypts
+/// it.
 pub(super) fn chain(keys: &RoundKeys, previous: Block, blocks: &mut [Block]) {
     let mut last = previous;
     for block in blocks {

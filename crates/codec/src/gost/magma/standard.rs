@@ -1,4 +1,4 @@
-//! What the standard prints of Magma.
+//! The tables that the standard prints for Magma.
 
 /// The permutations π′₀ … π′₇, GOST R 34.12-2015, 5.1.1 (RFC 8891, section 4.1).
 pub(super) const PI: [[u8; 16]; 8] = [
@@ -12,8 +12,8 @@ pub(super) const PI: [[u8; 16]; 8] = [
     [1, 7, 14, 13, 0, 5, 8, 3, 4, 15, 10, 6, 9, 12, 11, 2],
 ];
 
-/// Rounds, and round keys.
+/// Number of rounds, and so of round keys.
 pub(super) const ROUNDS: usize = 32;
 
-/// How far g turns its word to the left, 5.2.
+/// How far g rotates its word to the left, 5.2.
 pub(super) const ROTATION_BITS: u32 = 11;

@@ -1,4 +1,4 @@
-//! Counter mode that changes its key as it goes: CTR-ACPKM, R 1323565.1.017-2018, 4.1 (RFC 8645, section 6.2.2).
+//! Counter mode that changes its key on the way: CTR-ACPKM, R 1323565.1.017-2018, 4.1 (RFC 8645, section 6.2.2).
 
 use super::ctr::{Gamma, first_counter};
 use crate::Tier;
@@ -14,25 +14,25 @@ const CONSTANT: [u8; 32] = {
     constant
 };
 
-/// Encryption and decryption in CTR-ACPKM mode; they are the same. No protection against changes.
+/// Encrypts and decrypts in CTR-ACPKM mode, which is the same operation. It does not protect against changes.
 ///
-/// Each section of the data has its own key, made from the one before. The data may come in pieces of any length.
+/// Each section of the data has its own key, derived from the one before. The data may come in pieces of any length.
 pub struct CtrAcpkm<C> {
     cipher: C,
     tier: Tier,
     counter: Counter,
     gamma: Gamma,
     section_bytes: usize,
-    /// Bytes until the key changes.
+    /// Bytes left until the key changes.
     left_bytes: usize,
 }
 
 impl<C: BlockCipher> CtrAcpkm<C> {
-    /// The mode with `iv`, half a block, and a new key each `section_bytes`.
+    /// Sets up the mode with `iv`, half a block, and a new key for each `section_bytes`.
     ///
     /// # Errors
-    /// [`ModeError::IvLength`] when `iv` is neither half a block nor a whole one; [`ModeError::SectionLength`] when
-    /// the section is empty or not whole blocks.
+    /// [`ModeError::IvLength`] when `iv` is neither half a block nor a whole one; [`ModeError::SectionLength`] when the
+    /// section is empty or not whole blocks.
     pub fn new(key: &Key, tier: Tier, iv: &[u8], section_bytes: usize) -> Result<Self, ModeError> {
         if section_bytes == 0 || !section_bytes.is_multiple_of(C::BLOCK_BYTES) {
             return Err(ModeError::SectionLength { bytes: section_bytes });

@@ -1,4 +1,4 @@
-//! A mode as a stage of a pipeline.
+//! Uses a mode as a stage of a pipeline.
 
 use super::{
     CbcDecryption, CbcEncryption, CfbDecryption, CfbEncryption, Ctr, CtrAcpkm, Ofb, Padding,
@@ -6,14 +6,14 @@ use super::{
 use crate::gost::{BlockCipher, Cipher, Key, Kuznyechik, Magma, ModeError};
 use crate::{Codec, Fault, Tier};
 
-/// Bytes that are copied and worked on at a time.
+/// Bytes to copy and process at a time.
 const STEP_BYTES: usize = 16 << 10;
 
-/// A mode that protects nothing against changes.
+/// A mode that does not protect against changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Electronic codebook: equal blocks stay equal. No vector.
+    /// Electronic codebook, without a vector: equal blocks stay equal.
     Ecb,
     /// Cipher block chaining. The vector is one or more blocks.
     Cbc,
@@ -25,12 +25,12 @@ pub enum Mode {
     Ofb,
     /// Counter mode with a new key each section. The vector is half a block.
     CtrAcpkm {
-        /// Bytes of a section: whole blocks.
+        /// Length of a section in bytes: whole blocks.
         section_bytes: usize,
     },
 }
 
-/// Which way.
+/// Whether to encrypt or to decrypt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Plaintext to ciphertext.
@@ -44,16 +44,16 @@ type Transform = Box<dyn FnMut(&mut [u8]) + Send>;
 /// A mode of a cipher as a [`Codec`].
 pub struct Bare {
     transform: Transform,
-    /// What `transform` takes a multiple of.
+    /// `transform` takes a multiple of this.
     unit_bytes: usize,
     padding: Padding,
     direction: Direction,
-    /// Less than a unit, or at most one when it may be the padded one.
+    /// Less than a unit, or up to one unit while it may be the padded one.
     pending: Vec<u8>,
 }
 
 impl Bare {
-    /// `mode` of `cipher` under `key`. `padding` counts in ECB and CBC only; the other modes take any length.
+    /// Sets up `mode` of `cipher` under `key`. `padding` applies to ECB and CBC only; the other modes take any length.
     ///
     /// # Errors
     /// [`ModeError::IvLength`], [`ModeError::SectionLength`].
@@ -76,7 +76,7 @@ impl Bare {
         Ok(Self { transform, unit_bytes, padding, direction, pending: Vec::new() })
     }
 
-    /// How much of `bytes` can be worked on now.
+    /// Returns how much of `bytes` can be processed now.
     fn whole_bytes(&self, bytes: usize) -> usize {
         let is_held = self.direction == Direction::Decrypt && self.padding.is_taken_away();
         bytes.saturating_sub(usize::from(is_held)) / self.unit_bytes * self.unit_bytes

@@ -4,15 +4,15 @@ use super::{PIECE_BYTES, register};
 use crate::gost::block::add;
 use crate::gost::{BlockCipher, ModeError};
 
-/// Encryption in CBC mode: serial by nature, unless the vector has several blocks. No protection against changes.
+/// Encrypts in CBC mode: serial by nature, unless the vector has several blocks. It does not protect against changes.
 pub struct CbcEncryption<C> {
     cipher: C,
     register: Vec<u8>,
-    /// Where in the register the next block is.
+    /// Position of the next block in the register.
     next: usize,
 }
 
-/// Decryption in CBC mode: many blocks at once.
+/// Decrypts in CBC mode, many blocks at once.
 pub struct CbcDecryption<C> {
     cipher: C,
     register: Vec<u8>,
@@ -21,10 +21,10 @@ pub struct CbcDecryption<C> {
 }
 
 impl<C: BlockCipher> CbcEncryption<C> {
-    /// The mode with `iv`: one or more whole blocks, not to be guessed before the data is chosen.
+    /// Sets up the mode with `iv`: one or more whole blocks that nobody can predict before choosing the data.
     ///
     /// # Errors
-    /// [`ModeError::IvLength`] when it is not whole blocks.
+    /// [`ModeError::IvLength`] when `iv` is not whole blocks.
     pub fn new(cipher: C, iv: &[u8]) -> Result<Self, ModeError> {
         Ok(Self { cipher, register: register::<C>(iv)?, next: 0 })
     }
@@ -52,10 +52,10 @@ impl<C: BlockCipher> CbcEncryption<C> {
 }
 
 impl<C: BlockCipher> CbcDecryption<C> {
-    /// The mode with `iv`: the one of the encryption.
+    /// Sets up the mode with the `iv` of the encryption.
     ///
     /// # Errors
-    /// [`ModeError::IvLength`] when it is not whole blocks.
+    /// [`ModeError::IvLength`] when `iv` is not whole blocks.
     pub fn new(cipher: C, iv: &[u8]) -> Result<Self, ModeError> {
         let register = register::<C>(iv)?;
         let earlier = Vec::with_capacity(register.len() + PIECE_BYTES);

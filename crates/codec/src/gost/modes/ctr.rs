@@ -6,7 +6,7 @@ use super::super::block::add;
 use super::PIECE_BYTES;
 use crate::gost::{BlockCipher, Counter, ModeError, Turn};
 
-/// Encryption and decryption in counter mode; they are the same. No protection against changes.
+/// Encrypts and decrypts in counter mode, which is the same operation. It does not protect against changes.
 ///
 /// The data may come in pieces of any length.
 pub struct Ctr<C> {
@@ -15,10 +15,10 @@ pub struct Ctr<C> {
     gamma: Gamma,
 }
 
-/// Gamma, of which the end of one block may be left over. Erased when dropped.
+/// Gamma with the unused end of a block, if any. It is erased on drop.
 pub(super) struct Gamma {
     bytes: Box<[u8; PIECE_BYTES]>,
-    /// The left-over gamma is `bytes[from..to]`.
+    /// The unused gamma is `bytes[from..to]`.
     from: usize,
     to: usize,
 }
@@ -28,12 +28,12 @@ impl Gamma {
         Self { bytes: Box::new([0; PIECE_BYTES]), from: 0, to: 0 }
     }
 
-    /// Forgets what is left over.
+    /// Discards the unused gamma.
     pub(super) fn clear(&mut self) {
         (self.from, self.to) = (0, 0);
     }
 
-    /// Adds the gamma of `counter` to `data`, starting with what is left over.
+    /// XORs the gamma of `counter` into `data`, starting with the unused gamma.
     pub(super) fn apply<C: BlockCipher>(
         &mut self,
         cipher: &C,
@@ -60,7 +60,7 @@ impl Drop for Gamma {
     }
 }
 
-/// The first counter: the vector is its left half, or the whole of it as OpenSSL takes it for Magma.
+/// Returns the first counter: the vector is its left half, or the whole of it as OpenSSL takes it for Magma.
 pub(super) fn first_counter<C: BlockCipher>(iv: &[u8]) -> Result<Counter, ModeError> {
     let bytes = C::BLOCK_BYTES;
     if iv.len() != bytes && iv.len() != bytes / 2 {
@@ -72,10 +72,10 @@ pub(super) fn first_counter<C: BlockCipher>(iv: &[u8]) -> Result<Counter, ModeEr
 }
 
 impl<C: BlockCipher> Ctr<C> {
-    /// The mode with `iv`: half a block, which must never be used twice under one key.
+    /// Sets up the mode with `iv`: half a block, which must never be used twice under one key.
     ///
     /// # Errors
-    /// [`ModeError::IvLength`] when it is neither half a block nor a whole one.
+    /// [`ModeError::IvLength`] when `iv` is neither half a block nor a whole one.
     pub fn new(cipher: C, iv: &[u8]) -> Result<Self, ModeError> {
         Ok(Self { cipher, counter: first_counter::<C>(iv)?, gamma: Gamma::new() })
     }

@@ -6,31 +6,31 @@ use super::{PIECE_BYTES, register};
 use crate::gost::block::add;
 use crate::gost::{BlockCipher, ModeError};
 
-/// Encryption and decryption in OFB mode; they are the same. Serial. No protection against changes.
+/// Encrypts and decrypts in OFB mode, which is the same, serial operation. It does not protect against changes.
 pub struct Ofb<C> {
     cipher: C,
-    /// The register, which is the gamma of its turn.
+    /// The register, which is also the current gamma.
     gamma: Vec<u8>,
-    /// Bytes of the gamma that are used.
+    /// How many bytes of the gamma are used.
     used: usize,
 }
 
-/// Encryption in CFB mode: serial. No protection against changes.
+/// Encrypts in CFB mode, which is serial. It does not protect against changes.
 pub struct CfbEncryption<C>(Cfb<C>);
 
-/// Decryption in CFB mode: many blocks at once.
+/// Decrypts in CFB mode, many blocks at once.
 pub struct CfbDecryption<C>(Cfb<C>);
 
 struct Cfb<C> {
     cipher: C,
-    /// The gamma, of which the used bytes have been replaced by ciphertext: the next register.
+    /// The gamma, whose used bytes have been replaced by ciphertext: the next register.
     gamma: Vec<u8>,
     used: usize,
     /// For decryption: the register and the ciphertext after it, then their gamma.
     earlier: Vec<u8>,
 }
 
-/// Encrypts each block of a register of few: through the chain, which is made for one block.
+/// Encrypts each block of a short register through the chain, which is made for single blocks.
 fn encrypt_few<C: BlockCipher>(cipher: &C, blocks: &mut [u8]) {
     for block in blocks.chunks_mut(C::BLOCK_BYTES) {
         cipher.chain_blocks(&[0; 16][..C::BLOCK_BYTES], block);
@@ -38,10 +38,10 @@ fn encrypt_few<C: BlockCipher>(cipher: &C, blocks: &mut [u8]) {
 }
 
 impl<C: BlockCipher> Ofb<C> {
-    /// The mode with `iv`: one or more whole blocks, never used twice under one key.
+    /// Sets up the mode with `iv`: one or more whole blocks, never used twice under one key.
     ///
     /// # Errors
-    /// [`ModeError::IvLength`] when it is not whole blocks.
+    /// [`ModeError::IvLength`] when `iv` is not whole blocks.
     pub fn new(cipher: C, iv: &[u8]) -> Result<Self, ModeError> {
         let gamma = register::<C>(iv)?;
         let used = gamma.len();
@@ -76,7 +76,7 @@ impl<C: BlockCipher> Cfb<C> {
         Ok(Self { cipher, gamma, used, earlier: Vec::new() })
     }
 
-    /// Turns when the gamma is used up, and splits off what it reaches for.
+    /// Renews the gamma when it is used up, and splits off the data that it covers.
     fn next<'a>(&mut self, data: &'a mut [u8]) -> (&'a mut [u8], &'a mut [u8]) {
         if self.used == self.gamma.len() {
             encrypt_few(&self.cipher, &mut self.gamma);
@@ -85,7 +85,7 @@ impl<C: BlockCipher> Cfb<C> {
         data.split_at_mut(data.len().min(self.gamma.len() - self.used))
     }
 
-    /// The gamma of as many bytes as `piece` has.
+    /// Returns as many bytes of the gamma as `piece` has.
     fn place(&mut self, piece: &[u8]) -> &mut [u8] {
         let from = self.used;
         self.used += piece.len();
@@ -119,7 +119,7 @@ impl<C: BlockCipher> Cfb<C> {
         }
     }
 
-    /// Decrypts whole blocks when nothing of the gamma is left over.
+    /// Decrypts whole blocks when no gamma is left over.
     fn decrypt_blocks(&mut self, blocks: &mut [u8]) {
         let length = blocks.len();
         self.earlier.clear();
@@ -139,10 +139,10 @@ impl<C> Drop for Cfb<C> {
 }
 
 impl<C: BlockCipher> CfbEncryption<C> {
-    /// The mode with `iv`: one or more whole blocks, not to be guessed before the data is chosen.
+    /// Sets up the mode with `iv`: one or more whole blocks that nobody can predict before choosing the data.
     ///
     /// # Errors
-    /// [`ModeError::IvLength`] when it is not whole blocks.
+    /// [`ModeError::IvLength`] when `iv` is not whole blocks.
     pub fn new(cipher: C, iv: &[u8]) -> Result<Self, ModeError> {
         Cfb::new(cipher, iv).map(Self)
     }
@@ -154,10 +154,10 @@ impl<C: BlockCipher> CfbEncryption<C> {
 }
 
 impl<C: BlockCipher> CfbDecryption<C> {
-    /// The mode with `iv`: the one of the encryption.
+    /// Sets up the mode with the `iv` of the encryption.
     ///
     /// # Errors
-    /// [`ModeError::IvLength`] when it is not whole blocks.
+    /// [`ModeError::IvLength`] when `iv` is not whole blocks.
     pub fn new(cipher: C, iv: &[u8]) -> Result<Self, ModeError> {
         Cfb::new(cipher, iv).map(Self)
     }

@@ -8,17 +8,17 @@ use crate::Tier;
 use crate::gost::block::add;
 use crate::gost::{BlockCipher, Counter, Key, ModeError, Turn};
 
-/// MGM under one key. A nonce must never be used twice.
+/// MGM under one key. Never use a nonce twice.
 ///
-/// Each block of data costs two of the cipher, one for the gamma and one for the factor of its product: the mode runs
-/// at no more than half the rate of counter mode.
+/// Each block of data costs two cipher blocks, one for the gamma and one for the factor of its product, so the mode
+/// runs at no more than half the rate of counter mode.
 #[derive(Clone)]
 pub struct Mgm<C> {
     cipher: C,
     tier: Tier,
 }
 
-/// Two pieces of gamma. Erased when dropped.
+/// Two pieces of gamma. They are erased on drop.
 struct Gammas {
     data: [u8; PIECE_BYTES],
     factors: [u8; PIECE_BYTES],
@@ -31,7 +31,7 @@ impl Drop for Gammas {
     }
 }
 
-/// Where bytes come from, if not from the memory they go to; and where they go to.
+/// Source of the bytes, if it is not their destination; and their destination.
 type Piece<'a> = (Option<&'a [u8]>, &'a mut [u8]);
 
 fn pieces<'a>(from: &'a [u8], to: &'a mut [u8]) -> impl Iterator<Item = Piece<'a>> {
@@ -39,17 +39,17 @@ fn pieces<'a>(from: &'a [u8], to: &'a mut [u8]) -> impl Iterator<Item = Piece<'a
     from.chunks(PIECE_BYTES).map(Some).zip(to.chunks_mut(PIECE_BYTES))
 }
 
-/// What a message is on its way through the mode.
+/// A message while the mode processes it.
 struct Message<'a, C> {
     cipher: &'a C,
     products: Products,
-    /// Z of RFC 9058.
+    /// The counter Z of RFC 9058.
     factors: Counter,
     gammas: Gammas,
 }
 
 impl<C: BlockCipher> Mgm<C> {
-    /// The mode under `key`.
+    /// Sets up the mode under `key`.
     #[must_use]
     pub fn new(key: &Key, tier: Tier) -> Self {
         Self { cipher: C::new(key, tier), tier }
@@ -77,7 +77,7 @@ impl<C: BlockCipher> Mgm<C> {
         self.seal_pieces(nonce, associated, length, pieces, tag)
     }
 
-    /// The same from one memory to another, `sealed`, which is as long.
+    /// Encrypts as [`seal`](Self::seal) does, from one memory to another, `sealed`, of the same length.
     ///
     /// # Errors
     /// As [`seal`](Self::seal).
@@ -116,10 +116,10 @@ impl<C: BlockCipher> Mgm<C> {
         Ok(())
     }
 
-    /// Decrypts `data` in place if `tag` is its tag; otherwise the data stays as it is.
+    /// Decrypts `data` in place if `tag` is its tag; otherwise the data stays unchanged.
     ///
     /// # Errors
-    /// [`ModeError::Authentication`] when the tag is another; and as [`seal`](Self::seal).
+    /// [`ModeError::Authentication`] when the tag does not match; and as [`seal`](Self::seal).
     ///
     /// # Panics
     /// When the tag is longer than a block, or empty.
@@ -138,7 +138,8 @@ impl<C: BlockCipher> Mgm<C> {
         Ok(())
     }
 
-    /// The same from one memory to another, `data`, which is as long; with another tag nothing is written.
+    /// Decrypts as [`open`](Self::open) does, from one memory to another, `data`, of the same length. When the tag does
+    /// not match, it writes nothing.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -194,7 +195,7 @@ impl<C: BlockCipher> Mgm<C> {
         }
     }
 
-    /// Y of RFC 9058.
+    /// Returns the counter Y of RFC 9058.
     fn first_counter(&self, nonce: &[u8]) -> Counter {
         let mut first = [0; 16];
         let first = &mut first[..C::BLOCK_BYTES];
@@ -205,7 +206,7 @@ impl<C: BlockCipher> Mgm<C> {
 }
 
 impl<C: BlockCipher> Message<'_, C> {
-    /// Adds gamma to a piece.
+    /// XORs gamma into a piece.
     fn apply(&mut self, counter: &mut Counter, from: Option<&[u8]>, to: &mut [u8]) {
         let whole = to.len().next_multiple_of(C::BLOCK_BYTES);
         self.cipher.gamma(counter, &mut self.gammas.data[..whole]);
@@ -216,7 +217,7 @@ impl<C: BlockCipher> Message<'_, C> {
         }
     }
 
-    /// Adds the products of `data`, the last block filled up with zeros.
+    /// Adds the products of `data`, with zeros filling up the last block.
     fn authenticate(&mut self, data: &[u8]) {
         let bytes = C::BLOCK_BYTES;
         for piece in data.chunks(PIECE_BYTES) {
@@ -233,7 +234,7 @@ impl<C: BlockCipher> Message<'_, C> {
         }
     }
 
-    /// The tag: the first bytes of the array.
+    /// Returns the tag in the first bytes of the array.
     fn tag(&mut self, associated_bytes: usize, data_bytes: usize) -> [u8; 16] {
         let mut lengths = [0; 16];
         let half = C::BLOCK_BYTES / 2;
@@ -248,7 +249,7 @@ impl<C: BlockCipher> Message<'_, C> {
     }
 }
 
-/// The conditions of RFC 9058, section 4.1.
+/// Checks the conditions of RFC 9058, section 4.1.
 fn check<C: BlockCipher>(nonce: &[u8], associated: &[u8], length: usize) -> Result<(), ModeError> {
     if nonce.len() != C::BLOCK_BYTES {
         return Err(ModeError::IvLength { bytes: nonce.len(), wanted: "a whole block" });

@@ -6,18 +6,18 @@ use super::products::reduced_double;
 use super::{PIECE_BYTES, is_equal};
 use crate::gost::BlockCipher;
 
-/// The authentication code of a message that comes in pieces of any length.
+/// Computes the authentication code of a message that comes in pieces of any length.
 ///
-/// It authenticates, it does not encrypt; use a key of its own.
+/// It does not encrypt; use a separate key for it.
 pub struct Omac<C> {
     cipher: C,
     last: [u8; 16],
-    /// What has come and is not in `last` yet: the final block is not known before the end.
+    /// Input that is not in `last` yet, because the final block is known only at the end.
     pending: Vec<u8>,
 }
 
 impl<C: BlockCipher> Omac<C> {
-    /// The code of the empty message so far.
+    /// Starts with an empty message.
     #[must_use]
     pub fn new(cipher: C) -> Self {
         Self { cipher, last: [0; 16], pending: Vec::with_capacity(PIECE_BYTES) }
@@ -35,7 +35,7 @@ impl<C: BlockCipher> Omac<C> {
         }
     }
 
-    /// Chains all that is pending, whole blocks of which at least one byte follows.
+    /// Chains all that is pending: whole blocks that at least one more byte follows.
     fn chain_pending(&mut self) {
         let bytes = C::BLOCK_BYTES;
         self.cipher.chain_blocks(&self.last[..bytes], &mut self.pending);
@@ -45,7 +45,7 @@ impl<C: BlockCipher> Omac<C> {
         self.pending.clear();
     }
 
-    /// The code, a whole block; its first bytes serve as a shorter one.
+    /// Returns the code, a whole block; its first bytes serve as a shorter code.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         let bytes = C::BLOCK_BYTES;
@@ -65,7 +65,7 @@ impl<C: BlockCipher> Omac<C> {
         self.last[..bytes].to_vec()
     }
 
-    /// Whether `code` is the code, or its first bytes; the time does not depend on where they differ.
+    /// Tells whether `code` is the code or its first bytes, in a time that does not depend on where they differ.
     ///
     /// # Panics
     /// When it is empty or longer than a block.

@@ -1,23 +1,23 @@
-//! Padding of messages that are not whole blocks: GOST R 34.13-2015, 4.1.
+//! Pads messages that are not whole blocks: GOST R 34.13-2015, 4.1.
 
 use super::super::ModeError;
 
-/// How the last block is filled.
+/// How to fill the last block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// Not at all: the message must be whole blocks.
+    /// No padding: the message must be whole blocks.
     None,
-    /// Procedure 1: with zeros, if at all. What is decrypted keeps them; its length must be known otherwise.
+    /// Procedure 1: zeros, if needed. Decryption keeps them, so the reader must know the length otherwise.
     Zeros,
-    /// Procedure 2: with a one bit and zeros, always. Decryption takes them away.
+    /// Procedure 2: always a one bit and zeros. Decryption removes them.
     OneAndZeros,
-    /// Not of the standard: n bytes of the value n, always (PKCS #7, RFC 5652, 6.3), as `openssl enc` does unless it is
-    /// told otherwise. Decryption takes them away.
+    /// Not from the standard: always n bytes of the value n (PKCS #7, RFC 5652, 6.3), as `openssl enc` does by default.
+    /// Decryption removes them.
     Pkcs7,
 }
 
 impl Padding {
-    /// Fills up the end of the message, less than a block.
+    /// Fills up the end of the message, which is less than a block.
     ///
     /// # Errors
     /// [`ModeError::NotWholeBlocks`] without padding.
@@ -37,10 +37,10 @@ impl Padding {
         Ok(())
     }
 
-    /// How many bytes of the last block are message.
+    /// Returns how many bytes of the last block belong to the message.
     ///
-    /// An answer to whoever sends ciphertext: a padding error tells about the plaintext, as with any padding that is
-    /// not authenticated.
+    /// The answer reveals something about the plaintext to whoever sends ciphertext, as with any padding that is not
+    /// authenticated.
     ///
     /// # Errors
     /// [`ModeError::Padding`] when the block does not end as the padding leaves it.
@@ -60,7 +60,7 @@ impl Padding {
         message_bytes.ok_or(ModeError::Padding)
     }
 
-    /// Whether decryption takes something away.
+    /// Tells whether decryption removes anything.
     pub(super) fn is_taken_away(self) -> bool {
         matches!(self, Self::OneAndZeros | Self::Pkcs7)
     }

@@ -1,20 +1,20 @@
-//! The chunks of a sealed stream, each by itself.
+//! Seals and opens single chunks of a sealed stream.
 
 use super::{Header, StreamError};
 use crate::Tier;
 use crate::gost::modes::Mgm;
 use crate::gost::{Cipher, Key, Kuznyechik, Magma, ModeError, kdf};
 
-/// Where in the stream a chunk is.
+/// Whether a chunk is the last of its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Others follow.
+    /// Other chunks follow.
     Middle,
-    /// None follows.
+    /// No chunk follows.
     Last,
 }
 
-/// The keys and the nonces of a stream: seals and opens its chunks, in any order and on any number of threads.
+/// The keys and nonces of a stream: seals and opens its chunks, in any order and on any number of threads.
 pub struct Chunks {
     header: Header,
     header_bytes: [u8; Header::BYTES],
@@ -23,7 +23,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// The stream of `header` under the user's key.
+    /// Sets up the stream of `header` under the user's key.
     #[must_use]
     pub fn new(key: &Key, header: &Header, tier: Tier) -> Self {
         let header_bytes = header.to_bytes();
@@ -31,13 +31,13 @@ impl Chunks {
         Self { header: header.clone(), header_bytes, key, tier }
     }
 
-    /// The header of the stream.
+    /// Returns the header of the stream.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// How many chunks a stream may have: 2³² of Kuznyechik, 2¹² of Magma. See docs/gost.md.
+    /// Returns how many chunks a stream may have: 2³² of Kuznyechik, 2¹² of Magma. See docs/gost.md.
     #[must_use]
     pub fn limit(&self) -> u64 {
         match self.header.cipher() {
@@ -46,16 +46,16 @@ impl Chunks {
         }
     }
 
-    /// Seals chunk `index`: the front of `sealed` becomes its ciphertext and the tag, [`Header::tag_bytes`] more than the
-    /// data. Returns how many bytes that are.
+    /// Seals chunk `index`: writes its ciphertext and the tag to the front of `sealed`, and returns how many bytes that
+    /// are, [`Header::tag_bytes`] more than the data.
     ///
-    /// A chunk must be sealed once only: two chunks of one index betray both.
+    /// Seal a chunk only once: two chunks of one index expose both.
     ///
     /// # Errors
     /// [`StreamError::TooLong`] beyond the [`limit`](Self::limit).
     ///
     /// # Panics
-    /// When there is more data than a chunk has, or less and it is not the last; when `sealed` is too short.
+    /// When there is more data than a chunk holds, or less and it is not the last; when `sealed` is too short.
     pub fn seal(
         &self,
         index: u64,
@@ -88,14 +88,14 @@ impl Chunks {
         }
     }
 
-    /// Opens chunk `index`: the front of `data` becomes its data. Returns how many bytes that are.
+    /// Opens chunk `index`: writes its data to the front of `data`, and returns how many bytes that are.
     ///
     /// # Errors
     /// [`StreamError::Authentication`] when it is not chunk `index` of this stream, or not at this `place`; nothing is
     /// written then. [`StreamError::TooLong`] beyond the [`limit`](Self::limit).
     ///
     /// # Panics
-    /// When `data` is shorter than what is sealed without its tag.
+    /// When `data` is shorter than the sealed chunk without its tag.
     pub fn open(
         &self,
         index: u64,
@@ -141,7 +141,7 @@ impl Chunks {
         Ok(data.len())
     }
 
-    /// The error of a chunk that does not open.
+    /// Returns the error for a chunk that does not open.
     pub(super) fn authentication_error(&self, index: u64) -> StreamError {
         let offset = Header::BYTES as u64 + index * self.header.sealed_chunk_bytes() as u64;
         StreamError::Authentication { chunk: index, offset }
@@ -158,8 +158,8 @@ impl Chunks {
         kdf::derive(&self.key, b"fullbore sealed chunk 1", &index.to_be_bytes())
     }
 
-    /// For blocks of 128 bits all of it, for blocks of 64 bits the second half: a byte that is 1 in the last chunk,
-    /// and the index. The first bit is zero, as MGM wants it.
+    /// Returns the nonce: all of it for blocks of 128 bits, the second half for blocks of 64 bits. It has a byte that
+    /// is 1 in the last chunk, and the index. The first bit is zero, as MGM requires.
     fn nonce(&self, index: u64, place: Place) -> [u8; 16] {
         let mut nonce = [0; 16];
         nonce[8..].copy_from_slice(&index.to_be_bytes());

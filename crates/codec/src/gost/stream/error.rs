@@ -1,10 +1,10 @@
-//! What can be wrong with a sealed stream.
+//! Errors of sealed streams.
 
 use std::fmt;
 
 use crate::gost::Cipher;
 
-/// The stream cannot be opened, or not be continued.
+/// The stream cannot be opened or continued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamError {
@@ -12,21 +12,21 @@ pub enum StreamError {
     NotSealed,
     /// The stream ends within its header.
     HeaderEnds {
-        /// Bytes that there are.
+        /// Bytes that are present.
         bytes: usize,
     },
-    /// A version of the format that is not known here.
+    /// This program does not know this version of the format.
     Version(u8),
-    /// A header that no sealer writes.
+    /// No sealer writes such a header.
     Header(&'static str),
-    /// The chunk was changed, moved or cut off, or the key is another. Nothing of it was released.
+    /// The chunk was changed, moved or cut off, or the key is wrong. None of it was released.
     Authentication {
         /// The number of the chunk, from 0.
         chunk: u64,
         /// Where in the sealed stream it starts, in bytes.
         offset: u64,
     },
-    /// The stream is longer than one key may serve.
+    /// The stream is longer than one key may protect.
     TooLong {
         /// The cipher of the stream.
         cipher: Cipher,

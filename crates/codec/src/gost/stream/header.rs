@@ -6,7 +6,7 @@ use crate::gost::Cipher;
 const MAGIC: [u8; 8] = *b"fullbore";
 const VERSION: u8 = 1;
 
-/// What a stream says of itself before its first chunk: public, and authenticated with every chunk.
+/// What a stream declares before its first chunk: public, and authenticated with every chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     cipher: Cipher,
@@ -15,23 +15,23 @@ pub struct Header {
 }
 
 impl Header {
-    /// Bytes of a header.
+    /// Length of a header in bytes.
     pub const BYTES: usize = 48;
-    /// Bytes of a salt.
+    /// Length of a salt in bytes.
     pub const SALT_BYTES: usize = 32;
-    /// Bytes of data in a chunk that is not the last.
+    /// Bytes of data in every chunk but the last, by default.
     pub const CHUNK_BYTES: usize = 1 << 20;
 
-    /// The least and the greatest chunk that an opener takes: it holds one in memory before it knows who wrote it.
+    /// Smallest and largest chunk that an opener accepts: it holds one in memory before it knows who wrote it.
     const CHUNK_LIMITS: std::ops::RangeInclusive<u32> = 64..=16 << 20;
 
-    /// The header of a new stream. The salt must be random: two streams of one key with one salt betray both.
+    /// Makes the header of a new stream. The salt must be random: two streams of one key with one salt expose both.
     #[must_use]
     pub fn new(cipher: Cipher, salt: [u8; Self::SALT_BYTES]) -> Self {
         Self { cipher, chunk_bytes: 1 << 20, salt }
     }
 
-    /// The same with other chunks: from 64 bytes to 16 MiB of data.
+    /// Changes the size of chunks: from 64 bytes to 16 MiB of data.
     ///
     /// # Errors
     /// [`StreamError::Header`] beyond these limits.
@@ -43,31 +43,31 @@ impl Header {
         Ok(self)
     }
 
-    /// The cipher of the stream.
+    /// Returns the cipher of the stream.
     #[must_use]
     pub fn cipher(&self) -> Cipher {
         self.cipher
     }
 
-    /// Bytes of data in a chunk that is not the last.
+    /// Returns how many bytes of data every chunk but the last has.
     #[must_use]
     pub fn chunk_bytes(&self) -> usize {
         self.chunk_bytes as usize
     }
 
-    /// Bytes of a tag, which a sealed chunk is longer by.
+    /// Returns the length of a tag in bytes, which a sealed chunk has in addition to its data.
     #[must_use]
     pub fn tag_bytes(&self) -> usize {
         self.cipher.block_bytes()
     }
 
-    /// Bytes of a sealed chunk that is not the last.
+    /// Returns the length of every sealed chunk but the last.
     #[must_use]
     pub fn sealed_chunk_bytes(&self) -> usize {
         self.chunk_bytes() + self.tag_bytes()
     }
 
-    /// The header as it stands in the stream.
+    /// Returns the header as it is written in the stream.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -82,7 +82,7 @@ impl Header {
         bytes
     }
 
-    /// The header at the front of a stream, from all that there is of its first [`BYTES`](Self::BYTES).
+    /// Reads the header at the front of a stream, from as many of its first [`BYTES`](Self::BYTES) as exist.
     ///
     /// # Errors
     /// As [`parse`](Self::parse), and [`StreamError::HeaderEnds`].
@@ -96,7 +96,7 @@ impl Header {
         }
     }
 
-    /// The header that these bytes are. Whether it is genuine shows with the first chunk.
+    /// Parses a header. Whether it is genuine shows with the first chunk.
     ///
     /// # Errors
     /// [`StreamError::NotSealed`], [`StreamError::Version`], [`StreamError::Header`].

@@ -1,11 +1,11 @@
 //! Sealed streams: data of any length, authenticated chunk by chunk.
 //!
-//! A stream is a [`Header`] and chunks of [`Header::CHUNK_BYTES`], the last of which may be shorter. Each chunk is
-//! sealed with MGM under a key of its own; its nonce says which one it is and whether it is the last, so that chunks
-//! cannot be changed, left out, repeated, moved or added without notice. Chunks are independent of each other:
-//! [`Chunks`] seals and opens them in any order, on as many CPUs as there are. [`Seal`] and [`Open`] do it in a row.
+//! A stream is a [`Header`] and chunks of [`Header::CHUNK_BYTES`], the last of which may be shorter. MGM seals each
+//! chunk under a key of its own. The nonce encodes the chunk's number and whether it is the last, so nobody can change,
+//! drop, repeat, move or add chunks unnoticed. Chunks are independent of each other: [`Chunks`] seals and opens them in
+//! any order, on any number of CPUs. [`Seal`] and [`Open`] process them in order.
 //!
-//! The format, byte by byte, is in docs/gost.md. It is the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár:
+//! docs/gost.md describes the format byte by byte. It is the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár:
 //! Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance, 2015).
 
 mod chunks;

@@ -1,4 +1,4 @@
-//! Opening in a row.
+//! Opens the chunks of a stream in order.
 
 use zeroize::Zeroize;
 
@@ -6,28 +6,28 @@ use super::{Chunks, Header, Place, StreamError};
 use crate::gost::Key;
 use crate::{Codec, Fault, Tier};
 
-/// Opens a stream: header and chunks in, data out. No byte comes out before its chunk is known to be genuine; that
-/// the stream was not cut short is known when [`finish`](Codec::finish) says so.
+/// Opens a stream: header and chunks in, data out. It releases no byte before its chunk proves genuine; only
+/// [`finish`](Codec::finish) can tell that the stream was not truncated.
 pub struct Open {
     key: Key,
     tier: Tier,
-    /// Known after the header.
+    /// Set after the header.
     chunks: Option<Chunks>,
     next: u64,
-    /// The header, or the next chunk; a whole one waits for the byte that shows it is not the last.
+    /// The header, or the next chunk. A whole chunk waits for the byte that shows that it is not the last.
     pending: Vec<u8>,
     failed: Option<StreamError>,
 }
 
 impl Open {
-    /// A stream that was sealed under `key`.
+    /// Opens a stream that was sealed under `key`.
     #[must_use]
     pub fn new(key: &Key, tier: Tier) -> Self {
         let key = key.clone();
         Self { key, tier, chunks: None, next: 0, pending: Vec::new(), failed: None }
     }
 
-    /// Bytes that `pending` may have before it is taken.
+    /// Returns how many bytes `pending` collects before it is processed.
     fn wanted_bytes(&self) -> usize {
         self.chunks.as_ref().map_or(Header::BYTES, |chunks| chunks.header().sealed_chunk_bytes())
     }
@@ -70,7 +70,7 @@ impl Open {
         Ok(written)
     }
 
-    /// A stream that has failed stays failed.
+    /// Keeps a stream that has failed from continuing.
     fn guarded(
         &mut self,
         step: impl FnOnce(&mut Self) -> Result<usize, Fault<StreamError>>,

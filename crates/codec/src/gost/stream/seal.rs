@@ -1,4 +1,4 @@
-//! Sealing in a row.
+//! Seals the chunks of a stream in order.
 
 use zeroize::Zeroize;
 
@@ -10,13 +10,13 @@ use crate::{Codec, Fault, Tier};
 pub struct Seal {
     chunks: Chunks,
     next: u64,
-    /// The data of the next chunk; a whole one waits for the byte that shows it is not the last.
+    /// The data of the next chunk. A whole chunk waits for the byte that shows that it is not the last.
     pending: Vec<u8>,
     has_header: bool,
 }
 
 impl Seal {
-    /// A stream under `key` that begins with `header`.
+    /// Starts a stream under `key` that begins with `header`.
     #[must_use]
     pub fn new(key: &Key, header: &Header, tier: Tier) -> Self {
         let pending = Vec::with_capacity(header.chunk_bytes());

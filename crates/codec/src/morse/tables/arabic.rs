@@ -1,7 +1,7 @@
 //! Arabic. Source: The ARRL Handbook for the Radio Amateur (1985), 19-3; Wikipedia, "Morse code for non-Latin alphabets".
 //! The letters are those of Unicode's block 0600: kaf U+0643 and yeh U+064A, not their calligraphic or Urdu forms.
 
-use super::Row;
+use super::row::Row;
 
 pub(super) const LETTERS: &[Row] = &[
     ("ا", ".-"),

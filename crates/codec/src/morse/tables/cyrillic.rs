@@ -1,8 +1,8 @@
-//! Russian. Sources: Wikipedia, "Russian Morse code" (letters and punctuation), after the Full Collection of Laws of the
-//! Russian Empire, second collection. Letters of other Cyrillic alphabets take the code of the letter they look like,
+//! Russian. Sources: Wikipedia, "Russian Morse code" (letters), after the Full Collection of Laws of the Russian Empire,
+//! second collection; Russian Wikipedia, "Азбука Морзе" (Ъ and Ь, marks). Letters of other Cyrillic alphabets take the code of the letter they look like,
 //! or are spelled by sound.
 
-use super::Row;
+use super::row::Row;
 
 pub(super) const LETTERS: &[Row] = &[
     ("Аа", ".-"),
@@ -31,28 +31,32 @@ pub(super) const LETTERS: &[Row] = &[
     ("Чч", "---."),
     ("Шш", "----"),
     ("Щщ", "--.-"),
-    ("ЪъЬь", "-..-"), // one sign for both; the law of 1857 has only Ъ
+    ("Ьь", "-..-"), // in the law of 1857, Ъ
+    ("Ъъ", "--.--"),
     ("Ыы", "-.--"),
     ("ЭэѢѣ", "..-.."), // Ѣ in the law, Э since its abolition
     ("Юю", "..--"),
     ("Яя", ".-.-"),
 ];
 
-/// How Russian punctuation differs from the international one; used by decoding only, because the figures and marks of
-/// a text are International Morse whatever script its letters are.
-pub(super) const PUNCTUATION: &[Row] = &[
+/// The sign for either parenthesis. Decoding gives them in turn, the opening one first in every line.
+pub(in super::super) const PARENTHESIS: &str = "-.--.-";
+
+/// The marks of the Russian telegraph code. Several of its signs are other marks in International Morse code, so encode
+/// and decode a text by the same one of the two.
+pub(super) const TELEGRAPH: &[Row] = &[
     (".", "......"),
     (",", ".-.-.-"),
     (":", "---..."),
     (";", "-.-.-"),
-    ("(", "-.--.-"),
+    ("()[]{}<>", PARENTHESIS),
     ("'", ".----."),
-    ("\"", ".-..-."),
-    ("—", "-....-"),
+    ("\"“”„«»", ".-..-."),
+    ("—–", "-....-"),
     ("/", "-..-."),
     ("?", "..--.."),
     ("!", "--..--"),
-    ("-", "-...-"),
+    ("-‐‑−", "-...-"),
     ("@", ".--.-."),
 ];
 

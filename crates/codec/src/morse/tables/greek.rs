@@ -1,7 +1,7 @@
-//! Greek. Source: Wikipedia, "Morse code for non-Latin alphabets", section "Greek": like the Latin alphabet, with the
-//! signs of J, U and V out of use. Accented letters take the code of the letter without accent.
+//! Greek. Source: Wikipedia, "Morse code for non-Latin alphabets", section "Greek": like the Latin alphabet, without
+//! the signs of J, U and V. Accented letters take the code of the letter without accent.
 
-use super::Row;
+use super::row::Row;
 
 pub(super) const LETTERS: &[Row] = &[
     ("Ααά", ".-"),

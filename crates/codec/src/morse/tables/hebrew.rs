@@ -1,7 +1,7 @@
 //! Hebrew. Source: The ARRL Handbook for the Radio Amateur (1985), 19-3; Wikipedia, "Morse code for non-Latin alphabets".
 //! Final forms take the code of the letter. Points have no code.
 
-use super::Row;
+use super::row::Row;
 
 pub(super) const LETTERS: &[Row] = &[
     ("א", ".-"),

@@ -5,9 +5,9 @@
 //!   punctuation, prosigns for Morse code and non-Latin variants"; The ARRL Handbook for the Radio Amateur (1985), 19-2
 //!   and 19-20. Where one sign stands for several letters, decoding gives the first of the row.
 
-use super::Row;
+use super::row::Row;
 
-/// ITU-R M.1677-1, 1.1.1.
+/// Letters: ITU-R M.1677-1, 1.1.1.
 pub(super) const LETTERS: &[Row] = &[
     ("Aa", ".-"),
     ("Bb", "-..."),
@@ -37,7 +37,7 @@ pub(super) const LETTERS: &[Row] = &[
     ("Zz", "--.."),
 ];
 
-/// ITU-R M.1677-1, 1.1.2 and 1.1.3; customary where marked.
+/// Figures and punctuation: ITU-R M.1677-1, 1.1.2 and 1.1.3; customary where marked.
 pub(super) const FIGURES_AND_PUNCTUATION: &[Row] = &[
     ("0", "-----"),
     ("1", ".----"),
@@ -91,13 +91,19 @@ pub(super) const EXTENSIONS: &[Row] = &[
     ("Żż", "--..-"),
 ];
 
-/// Encoded, never decoded: signs of several letters, and letters that borrow the code of the letter they look like.
+/// Words that have a character of their own; encoded, never decoded.
+pub(super) const WORDS: &[Row] = &[("&", ". ...")]; // "es", customary
+
+/// Characters that are spelled with others.
+pub(super) const SPELLED: &[(char, &str)] = &[
+    ('%', "0/0"),  // 3.3.1
+    ('‰', "0/00"), // 3.3.1
+    ('″', "''"),   // second sign: 3.5.1
+    ('…', "..."),
+];
+
+/// Letters that borrow the code of the letter they look like; encoded, never decoded.
 pub(super) const ALSO: &[Row] = &[
-    ("&", ". ..."),                   // "es", customary
-    ("%", "----- -..-. -----"),       // 0/0: 3.3.1
-    ("‰", "----- -..-. ----- -----"), // 0/00: 3.3.1
-    ("″", ".----. .----."),           // second sign: 3.5.1
-    ("…", ".-.-.- .-.-.- .-.-.-"),    // three full stops
     ("ÂâÃãĀāĂă", ".-"),
     ("ĊċČč", "-.-."),
     ("Ďď", "-.."),

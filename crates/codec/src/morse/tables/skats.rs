@@ -1,8 +1,9 @@
-//! Korean, SKATS (Standard Korean Alphabet Transliteration System). Sources: Wikipedia, "SKATS"; The ARRL Handbook for the
-//! Radio Amateur (1985), 19-3. Every jamo is the sign of a Latin letter; doubled consonants and combined vowels are
-//! spelled. Hangul syllables are taken apart as The Unicode Standard says (section 3.12, Hangul syllable decomposition).
+//! Korean, SKATS (Standard Korean Alphabet Transliteration System). Sources: Wikipedia, "SKATS"; The ARRL Handbook for
+//! the Radio Amateur (1985), 19-3. Every jamo has the sign of a Latin letter; doubled consonants and combined vowels
+//! are spelled. Hangul syllables are decomposed as The Unicode Standard says (section 3.12, Hangul syllable
+//! decomposition).
 
-use super::Row;
+use super::row::Row;
 
 pub(super) const LETTERS: &[Row] = &[
     ("ㄱ", ".-.."),
@@ -76,7 +77,7 @@ const FINALS: [char; 27] = [
     'ㅇ', 'ㅈ', 'ㅊ', 'ㅋ', 'ㅌ', 'ㅍ', 'ㅎ',
 ];
 
-/// The two or three jamo of a Hangul syllable.
+/// Returns the two or three jamo of a Hangul syllable.
 pub(in super::super) fn syllable(character: char) -> Option<[Option<char>; 3]> {
     let index = (character as usize).checked_sub(0xAC00).filter(|index| *index < 19 * 21 * 28)?;
     let last = (index % 28).checked_sub(1);
@@ -85,4 +86,13 @@ pub(in super::super) fn syllable(character: char) -> Option<[Option<char>; 3]> {
         Some(VOWELS[index / 28 % 21]),
         last.map(|last| FINALS[last]),
     ])
+}
+
+/// Returns the plain jamo of a conjoining one (U+1100 to U+11FF), as decomposed text has them.
+pub(super) fn joined(character: char) -> Option<char> {
+    let at = |first: char| (character as usize).checked_sub(first as usize);
+    at('\u{1100}').and_then(|at| INITIALS.get(at)).copied().or_else(|| {
+        let vowel = at('\u{1161}').and_then(|at| VOWELS.get(at));
+        vowel.or_else(|| at('\u{11A8}').and_then(|at| FINALS.get(at))).copied()
+    })
 }

@@ -1,7 +1,7 @@
 //! Japanese, Wabun code. Sources: Wikipedia, "Wabun code"; the ministry's ordinance 325M50080000017 (appended table of
 //! telegraph codes); QST, September 1942. Katakana and Hiragana share the signs; small kana take those of the large ones.
 
-use super::Row;
+use super::row::Row;
 
 pub(super) const LETTERS: &[Row] = &[
     ("イいィぃ", ".-"),
@@ -61,7 +61,7 @@ pub(super) const LETTERS: &[Row] = &[
     ("。", ".-.-.."),
 ];
 
-/// Voiced kana are two signs: the kana and the mark. Decoding gives them as two characters, too.
+/// Voiced kana are two signs: the kana and the mark. Decoding gives two characters, which `kana` joins.
 pub(super) const VOICED: &[Row] = &[
     ("ガが", ".-.. .."),
     ("ギぎ", "-.-.. .."),

@@ -2,14 +2,13 @@
 
 use std::os::fd::OwnedFd;
 
-use fullbore_pipe::{TrialPages, Wait};
+use fullbore_apparatus::{TrialPages, Wait};
 use rustix::io::Errno;
 
 use super::super::pages;
 use super::super::peers::Report;
 use super::super::seat::Seat;
-use super::writer::{chunks, report};
-use super::{Plan, broken};
+use super::plan::{Plan, broken, chunks, report};
 use crate::EngineError;
 
 /// One buffer that never changes: right for every reader, and useless for data.

@@ -11,11 +11,12 @@ use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
 
+use super::super::builtin::wrong;
 use super::super::pages;
 use super::super::peers::{Report, failed};
 use super::super::seat::Seat;
 use super::super::sequence::{Checked, Fill};
-use super::{Plan, broken, never_wait, wrong};
+use super::plan::{Plan, broken, never_wait};
 use crate::EngineError;
 
 /// Pipes that the queueing reader holds.

@@ -6,10 +6,12 @@ use fullbore_measure::Bytes;
 use fullbore_pipe::{Options, PipeWriter, Strategy, probe};
 use rustix::io::Errno;
 
+use super::super::builtin::wrong;
 use super::super::pages;
 use super::super::peers::Report;
 use super::super::seat::Seat;
-use super::{Plan, broken, lent, never_wait, resize, wrong};
+use super::lent;
+use super::plan::{Plan, broken, chunks, never_wait, report, resize};
 use crate::EngineError;
 
 /// Writes the whole stream, in the way that the plan names.
@@ -83,17 +85,4 @@ fn with_writer(
         return Err(wrong(format!("pipe: {strategy} fell back to {fell_to} on the way")));
     }
     Ok(report(plan, used, 0))
-}
-
-/// Where each chunk of the stream begins, and its length.
-pub(super) fn chunks(plan: &Plan) -> impl Iterator<Item = (u64, usize)> {
-    let (total, chunk) = (plan.total, plan.chunk);
-    let starts = (0..total).step_by(chunk);
-    starts.map(move |at| (at, usize::try_from(total - at).map_or(chunk, |left| left.min(chunk))))
-}
-
-/// What the writer says at the end; no calls: they are not counted.
-pub(super) fn report(plan: &Plan, usage: super::super::clock::Usage, calls: u64) -> Report {
-    let operations = (calls > 0).then_some(calls);
-    Report { usage, bytes: Some(plan.total), operations, ..Report::default() }
 }

@@ -6,9 +6,6 @@ use std::os::fd::OwnedFd;
 use rustix::io::{read, retry_on_intr, write};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use super::{Plan, mqueue, shm, uring};
-use crate::EngineError;
-
 /// A way there and a way back, for messages of one size.
 pub(super) trait Channel {
     /// Passes a message on; waits until there is room.
@@ -17,28 +14,11 @@ pub(super) trait Channel {
     fn receive(&mut self, message: &mut [u8]) -> io::Result<()>;
 }
 
-/// The side's channel over the descriptors it was given.
-pub(super) fn open(
-    plan: &Plan,
-    input: OwnedFd,
-    output: OwnedFd,
-) -> Result<Box<dyn Channel>, EngineError> {
-    Ok(match plan.kind.as_str() {
-        "unix-datagram" => Box::new(Datagrams { input, output }),
-        "eventfd" => Box::new(Events { input, output }),
-        "mqueue" => Box::new(mqueue::Queues::open(input, output)),
-        "shm-futex" => Box::new(shm::Rings::open(&input, &output, shm::Wait::Futex)?),
-        "shm-spin" => Box::new(shm::Rings::open(&input, &output, shm::Wait::Spin)?),
-        "uring-pipe" => Box::new(uring::Uring::open(input, output)?),
-        _ => Box::new(Stream { input, output }),
-    })
-}
-
 /// Pipes and connections: bytes without borders.
 #[derive(Debug)]
-struct Stream {
-    input: OwnedFd,
-    output: OwnedFd,
+pub(super) struct Stream {
+    pub(super) input: OwnedFd,
+    pub(super) output: OwnedFd,
 }
 
 impl Channel for Stream {
@@ -65,9 +45,9 @@ impl Channel for Stream {
 
 /// Messages that arrive whole or not at all.
 #[derive(Debug)]
-struct Datagrams {
-    input: OwnedFd,
-    output: OwnedFd,
+pub(super) struct Datagrams {
+    pub(super) input: OwnedFd,
+    pub(super) output: OwnedFd,
 }
 
 impl Channel for Datagrams {
@@ -92,9 +72,9 @@ pub(super) fn whole(count: usize, wanted: usize) -> io::Result<()> {
 
 /// Nothing but the fact that there is a message; its number stays behind.
 #[derive(Debug)]
-struct Events {
-    input: OwnedFd,
-    output: OwnedFd,
+pub(super) struct Events {
+    pub(super) input: OwnedFd,
+    pub(super) output: OwnedFd,
 }
 
 impl Channel for Events {

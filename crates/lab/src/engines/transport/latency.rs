@@ -3,11 +3,12 @@
 use hdrhistogram::Histogram;
 use rustix::time::ClockId;
 
+use super::super::builtin::wrong;
 use super::super::clock::now_ns;
 use super::super::peers::{Report, failed};
 use super::super::seat::Seat;
 use super::channel::Channel;
-use super::{Plan, WARM_UP_TRIPS, answer, report};
+use super::plan::{Plan, WARM_UP_TRIPS, answer, report};
 use crate::{EngineError, Latency};
 
 /// Sends each message and waits until it is back.
@@ -61,7 +62,7 @@ pub(super) fn reply(
 /// For times up to an hour, with three digits.
 fn histogram() -> Result<Histogram<u64>, EngineError> {
     const HOUR_NS: u64 = 3_600_000_000_000;
-    Histogram::new_with_bounds(1, HOUR_NS, 3).map_err(|e| super::wrong(e.to_string()))
+    Histogram::new_with_bounds(1, HOUR_NS, 3).map_err(|e| wrong(e.to_string()))
 }
 
 /// Upper bound of the first bucket.

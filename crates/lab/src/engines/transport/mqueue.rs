@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use fullbore_pipe::passing::MessageQueue;
+use fullbore_apparatus::passing::MessageQueue;
 use nix::errno::Errno;
 
 use super::super::peers::failed;

@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
-use fullbore_pipe::passing::{Counter, SharedRing};
+use fullbore_apparatus::passing::{Counter, SharedRing};
 use rustix::io::Errno;
 use rustix::thread::futex;
 

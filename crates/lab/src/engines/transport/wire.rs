@@ -12,7 +12,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::super::peers::failed;
 use super::super::pipe::new_pipe;
-use super::{Plan, mqueue, shm};
+use super::plan::Plan;
+use super::{mqueue, shm};
 use crate::EngineError;
 
 /// Input and output of the near and of the far side.

@@ -5,7 +5,7 @@ use toml::Spanned;
 use super::super::expand::{filled, parameter};
 use super::super::text::{CaseText, EngineText, NeedText};
 use super::super::{Engine, Need, Run};
-use super::{Mistake, check_name, check_placeholders};
+use super::mistake::{Mistake, check_name, check_placeholders};
 use crate::{Parameters, engines};
 
 /// No two engines of one name.

@@ -2,7 +2,7 @@
 
 use super::super::standard::{COEFFICIENTS, COLUMNS, PI, linear, product, product_modulo};
 
-/// The matrix, for GFNI, of the linear map whose value for bit i of a byte is `images[i]`.
+/// Returns the GFNI matrix of the linear map whose value for bit i of a byte is `images[i]`.
 const fn matrix(images: [u8; 8]) -> i64 {
     let (mut rows, mut bit) = (0_i64, 0);
     while bit < 8 {
@@ -17,7 +17,7 @@ const fn matrix(images: [u8; 8]) -> i64 {
     rows
 }
 
-/// The products of `factor` with the powers of x.
+/// Returns the products of `factor` with the powers of x.
 const fn images_of_product(factor: u8) -> [u8; 8] {
     let (mut images, mut bit) = ([0; 8], 0);
     while bit < 8 {
@@ -27,13 +27,13 @@ const fn images_of_product(factor: u8) -> [u8; 8] {
     images
 }
 
-/// The matrix of the product with `factor`.
+/// Returns the matrix of the product with `factor`.
 const fn matrix_of_product(factor: u8) -> i64 {
     matrix(images_of_product(factor))
 }
 
-/// The matrices of the coefficients that are not one: of bytes 0 to 5, and of byte 7; and of what the two newest bytes
-/// contribute to the second of two steps, directly and by the first step.
+/// Matrices of the coefficients that are not one: those of bytes 0 to 5, of byte 7, and of what the two newest bytes
+/// contribute to the second of two steps, directly and through the first step.
 pub(super) const FACTORS: [i64; 9] = {
     let [c0, c1, c2, c3, c4, c5, _, c7, ..] = COEFFICIENTS;
     let newest = product(c0, c0) ^ c1;
@@ -47,7 +47,7 @@ pub(super) const FACTORS: [i64; 9] = {
     matrices
 };
 
-/// The matrices of the columns of L that belong to bytes 7 and 15, the ones that count.
+/// Matrices of the columns of L that belong to bytes 7 and 15, the counting ones.
 pub(super) const COUNTING_COLUMNS: [[i64; 16]; 2] = {
     let (mut matrices, mut index) = ([[0; 16]; 2], 0);
     while index < 16 {
@@ -58,10 +58,10 @@ pub(super) const COUNTING_COLUMNS: [[i64; 16]; 2] = {
     matrices
 };
 
-/// The modulus of the field in which GFNI multiplies, x⁸ + x⁴ + x³ + x + 1, without its leading term.
+/// Modulus of the field in which GFNI multiplies, x⁸ + x⁴ + x³ + x + 1, without its leading term.
 pub(super) const OTHER_MODULUS: u8 = 0x1b;
 
-/// The images, in the other field, of the powers of x: powers of a root of the standard's polynomial there.
+/// Images of the powers of x in the other field: powers of a root of the standard's polynomial there.
 pub(super) const POWERS: [u8; 8] = {
     let mut root = 2_u8;
     let mut powers;
@@ -81,14 +81,14 @@ pub(super) const POWERS: [u8; 8] = {
     powers
 };
 
-/// A byte in the other field.
+/// Maps a byte into the other field.
 pub(super) const fn carried(byte: u8) -> u8 {
     linear(POWERS, byte)
 }
 
 pub(super) const CARRY: i64 = matrix(POWERS);
 
-/// The way back from the other field, byte by byte.
+/// Maps each byte back from the other field.
 pub(super) const CARRIED_BACK: [u8; 256] = {
     let (mut table, mut byte) = ([0; 256], 0_u8);
     loop {
@@ -109,7 +109,7 @@ pub(super) const CARRY_BACK: i64 = {
     matrix(images)
 };
 
-/// π in the other field.
+/// The permutation π in the other field.
 pub(super) const CARRIED_PI: [u8; 256] = {
     let (mut table, mut value) = ([0; 256], 0);
     while value < 256 {
@@ -119,7 +119,7 @@ pub(super) const CARRIED_PI: [u8; 256] = {
     table
 };
 
-/// For register m, lane l and byte j: the place of the byte that the rotation by 4m + l brings to j, and its factor.
+/// For register m, lane l and byte j: the position of the byte that the rotation by 4m + l brings to j, and its factor.
 pub(super) const ROTATIONS: ([[u8; 64]; 4], [[u8; 64]; 4]) = {
     let (mut places, mut factors, mut index) = ([[0; 64]; 4], [[0; 64]; 4], 0);
     while index < 256 {

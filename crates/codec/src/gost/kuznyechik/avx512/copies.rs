@@ -1,4 +1,4 @@
-//! One block at a time: four copies of it in a register, in the field that GFNI multiplies in.
+//! Encrypts one block at a time, with four copies of it in a register, in the field that GFNI multiplies in.
 #![expect(unsafe_code, reason = "loads and stores")]
 
 use std::arch::x86_64::*;
@@ -7,7 +7,7 @@ use super::super::naive::{Block, RoundKeys, round_keys_by};
 use super::constants::{CARRIED_PI, CARRY, CARRY_BACK, ROTATIONS};
 use super::{Kernel, load, load_table, look_up, xor3};
 
-/// What a round of four copies of one block, in the other field, takes from memory.
+/// What a round on four copies of one block, in the other field, reads from memory.
 struct Copies {
     table: [__m512i; 4],
     places: [__m512i; 4],
@@ -24,7 +24,7 @@ impl Copies {
         Self { table: load_table(&CARRIED_PI), places: rows(places), factors: rows(factors) }
     }
 
-    /// π, L, and the sum with `key`.
+    /// Applies π and L, and adds `key`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     fn round(&self, state: __m512i, key: &Block) -> __m512i {
@@ -43,14 +43,14 @@ impl Copies {
     }
 }
 
-/// Four copies of a block in the other field.
+/// Makes four copies of a block in the other field.
 #[inline]
 #[target_feature(enable = "avx512f,gfni")]
 fn carried_copies(block: &Block) -> __m512i {
     _mm512_gf2p8affine_epi64_epi8::<0>(copies(block), _mm512_set1_epi64(CARRY))
 }
 
-/// The block that there are copies of in the other field.
+/// Maps the block back from its copies in the other field.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,gfni")]
 fn carry_back(state: __m512i) -> Block {

@@ -1,4 +1,4 @@
-//! Counter mode: what 64 counters in a row have in common is done once.
+//! Counter mode: does the work that 64 consecutive counters have in common only once.
 
 use std::arch::x86_64::*;
 
@@ -11,8 +11,8 @@ use super::{
     BATCH, Kernel, encrypt, encrypt_planes, load, load_table, look_up, rounds_from, store_batch,
 };
 
-/// The block of a batch that each byte of a plane belongs to: 4b + l for byte b of lane l, because that is what turning
-/// registers of four blocks each gives.
+/// The block of a batch that each byte of a plane belongs to: 4b + l for byte b of lane l, because transposing
+/// registers of four blocks each gives that order.
 const ORDER: [u8; 64] = {
     let (mut order, mut index) = ([0; 64], 0_u8);
     while index < 64 {
@@ -22,7 +22,7 @@ const ORDER: [u8; 64] = {
     order
 };
 
-/// The byte that counts, while the others stay.
+/// Returns which byte counts while the others stay the same.
 fn counting_byte(counter: &Counter) -> usize {
     if counter.turn() == Turn::Left { 7 } else { 15 }
 }
@@ -33,7 +33,7 @@ fn broadcast(byte: u8) -> __m512i {
     _mm512_set1_epi8(byte.cast_signed())
 }
 
-/// The planes of the next 64 counters: one byte counts, and where it turns over the others go on by one.
+/// Returns the planes of the next 64 counters: one byte counts, and where it overflows the others advance by one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn counter_planes(counter: &Counter) -> Planes {
@@ -52,11 +52,11 @@ fn counter_planes(counter: &Counter) -> Planes {
     planes
 }
 
-/// The first round of counters that differ in one byte only: all that is the same is done once for 256 of them.
+/// The first round of counters that differ in one byte only: the common part is computed once for 256 of them.
 struct FirstRound {
     /// The counter without its counting byte.
     of: Block,
-    /// After the first round, with the counting byte after π as in `counted`.
+    /// The planes after the first round; the counting byte after π is in `counted`.
     planes: Planes,
     counted: __m512i,
 }
@@ -75,14 +75,14 @@ impl FirstRound {
         Self { of: Self::rest(counter), planes, counted }
     }
 
-    /// The counter without its counting byte.
+    /// Returns the counter without its counting byte.
     fn rest(counter: &Counter) -> Block {
         let mut rest = counter.value().to_be_bytes();
         rest[counting_byte(counter)] = 0;
         rest
     }
 
-    /// The planes of the next 64 counters after the first round.
+    /// Returns the planes of the next 64 counters after the first round.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     fn next(&self, kernel: &Kernel, counter: &Counter) -> Planes {

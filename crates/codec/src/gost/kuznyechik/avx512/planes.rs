@@ -1,4 +1,4 @@
-//! 64 blocks at once, one byte of each in a register: the rounds.
+//! The rounds on 64 blocks at once, one byte of each in a register.
 
 use std::arch::x86_64::*;
 use std::sync::LazyLock;
@@ -12,13 +12,13 @@ use super::{load, load_table, look_up, store, xor3};
 
 pub(super) type Planes = [__m512i; 16];
 
-/// One byte for each plane, four times, to be broadcast.
+/// One byte for each plane, four times, ready to broadcast.
 pub(super) type Bytes = [u32; 16];
 
-/// The round keys, as the rounds of one direction take them.
+/// The round keys in the form that the rounds of one direction use.
 #[derive(Clone)]
 pub(super) struct PlaneKeys {
-    /// What is added without a round: before them all to encrypt, after them to decrypt.
+    /// What is added outside the rounds: before them to encrypt, after them to decrypt.
     pub(super) edge: Bytes,
     /// For each round, what its sixteen steps add.
     pub(super) rounds: [Bytes; 9],
@@ -31,7 +31,7 @@ impl PlaneKeys {
         Self { edge: spread(first), rounds: added_by_steps(others, true) }
     }
 
-    /// The bytes in reverse: L⁻¹ is L on them.
+    /// Uses the bytes in reverse, on which L⁻¹ is L.
     #[target_feature(enable = "avx512f,gfni")]
     pub(super) fn for_decryption(keys: &RoundKeys) -> Self {
         let mut keys = *keys;
@@ -53,8 +53,8 @@ fn spread(bytes: &Block) -> Bytes {
     bytes.map(|byte| u32::from_ne_bytes([byte; 4]))
 }
 
-/// What the steps of L add so that in the end each key has been added (`after`), or so that it is as if it had been added
-/// before them. Each key is a block of a batch, on which the steps themselves say what they make of it.
+/// Computes what the steps of L add so that the result has each key added after them (`after`), or as if it had been
+/// added before them. Each key is a block of a batch, and the steps themselves compute what they make of it.
 #[target_feature(enable = "avx512f,gfni")]
 fn added_by_steps(keys: &[Block; 9], after: bool) -> [Bytes; 9] {
     let (factors, none) = (load_factors(), [0; 16]);
@@ -68,7 +68,8 @@ fn added_by_steps(keys: &[Block; 9], after: bool) -> [Bytes; 9] {
     }
     let mut planes = if after { [zero; 16] } else { wanted };
     let mut added = [[0; 16]; 9];
-    // Step t makes byte 15 − t. With none of it wanted, what it makes of the bytes before is what it has to add.
+    // Step t makes byte 15 − t. Where the result should contain none of it, what the step makes of the bytes before is
+    // what it has to add.
     macro_rules! steps {
         ($($step:literal)*) => {
             $({
@@ -88,18 +89,19 @@ fn added_by_steps(keys: &[Block; 9], after: bool) -> [Bytes; 9] {
     added
 }
 
-/// What the CPU has for registers of 64 bytes.
+/// The CPU's execution ports for registers of 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ports {
-    /// Two ports, one of them for GFNI, the other for permutations; and a look-up in two registers takes three
+    /// Two ports, one of them for GFNI, the other for permutations; a look-up in two registers takes three
     /// micro-operations (Intel: Sapphire Rapids measured, <https://uops.info> for others).
     Two,
-    /// Four ports, two of them for either, and a look-up in two registers is one micro-operation (AMD Zen 5).
+    /// Four ports, two of them for either, and a look-up in two registers takes one micro-operation (AMD Zen 5).
     Four,
 }
 
 impl Ports {
-    /// Of the CPU this runs on. Asked once: a hypervisor takes microseconds to answer, and modes may change the key often.
+    /// Returns the ports of the CPU that runs this. It asks once, because a hypervisor takes microseconds to answer,
+    /// and modes may change the key often.
     pub(super) fn here() -> Self {
         static HERE: LazyLock<Ports> = LazyLock::new(|| {
             let vendor = __cpuid(0);
@@ -110,8 +112,8 @@ impl Ports {
     }
 }
 
-/// A look-up in 256 bytes by four in 64 each, chosen by the upper two bits: seven micro-operations instead of eight where
-/// there are [`Ports::Two`].
+/// Looks up in 256 bytes by four look-ups in 64 each, chosen by the upper two bits: seven micro-operations instead of
+/// eight where there are [`Ports::Two`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn look_up_in_quarters(table: &[__m512i; 4], index: __m512i) -> __m512i {
@@ -130,10 +132,10 @@ fn broadcast(key: u32) -> __m512i {
     _mm512_set1_epi32(key.cast_signed())
 }
 
-/// Steps `STEP` and `STEP` + 1 of L. Byte p of the block is in plane p − STEP, modulo 16.
+/// Runs steps `STEP` and `STEP` + 1 of L. Byte p of the block is in plane p − STEP, modulo 16.
 ///
-/// One step at a time, each waits for the product of the byte before: L took 40 % longer where there are
-/// [`Ports::Four`]. Here two steps wait for one product, since the second takes the two newest bytes with factors of
+/// With single steps, each waits for the product of the byte before: L took 40 % longer where there are
+/// [`Ports::Four`]. Here two steps wait for one product, because the second uses the two newest bytes with factors of
 /// their own.
 #[inline]
 #[target_feature(enable = "avx512f,gfni")]
@@ -143,7 +145,7 @@ fn shift_twice<const STEP: usize>(planes: &mut Planes, factors: &[__m512i; 9], k
     let pair =
         |factor: usize, a: usize, b: usize| times(factor, _mm512_xor_si512(plane(a), plane(b)));
     let ones = |bytes: [usize; 3]| xor3(plane(bytes[0]), plane(bytes[1]), plane(bytes[2]));
-    // All but the two newest bytes, for either step.
+    // Sum of all but the two newest bytes, for either step.
     let middle = xor3(pair(2, 2, 12), pair(3, 3, 11), pair(4, 4, 10));
     let outer = xor3(times(0, plane(14)), times(1, plane(13)), times(6, plane(7)));
     let rest = xor3(pair(5, 5, 9), ones([6, 8, 15]), broadcast(key[STEP]));
@@ -157,7 +159,7 @@ fn shift_twice<const STEP: usize>(planes: &mut Planes, factors: &[__m512i; 9], k
     planes[(14 + 16 - STEP) % 16] = xor3(second, times(7, newest), times(8, before));
 }
 
-/// Step `STEP` of L: as few micro-operations as it can be, which is what counts where there are [`Ports::Two`].
+/// Runs step `STEP` of L with as few micro-operations as possible, which matters where there are [`Ports::Two`].
 #[inline]
 #[target_feature(enable = "avx512f,gfni")]
 fn shift<const STEP: usize>(planes: &mut Planes, factors: &[__m512i; 9], key: &Bytes) {
@@ -169,7 +171,7 @@ fn shift<const STEP: usize>(planes: &mut Planes, factors: &[__m512i; 9], key: &B
     let inner = xor3(ones, broadcast(key[STEP]), times(6, plane(7)));
     let old = xor3(inner, pair(5, 5, 9), pair(4, 4, 10));
     let newer = xor3(old, pair(3, 3, 11), pair(2, 2, 12));
-    // The newest byte comes last: all else need not wait for it.
+    // The newest byte comes last, so that nothing else waits for it.
     planes[(15 + 16 - STEP) % 16] = xor3(newer, pair(1, 1, 13), pair(0, 0, 14));
 }
 
@@ -191,7 +193,7 @@ pub(super) fn add(planes: &mut Planes, key: &Bytes) {
     }
 }
 
-/// Rounds of encryption, or of decryption with the bytes in reverse; without what is added at the edge.
+/// Runs the rounds of encryption, or of decryption with the bytes in reverse, without what is added outside them.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 pub(super) fn rounds<const DECRYPT: bool, const FOUR: bool>(
     keys: &[Bytes],
@@ -199,7 +201,7 @@ pub(super) fn rounds<const DECRYPT: bool, const FOUR: bool>(
 ) -> Planes {
     let table = load_table(if DECRYPT { &PI_INVERSE } else { &PI });
     let factors = load_factors();
-    // One function, so that the planes stay in registers.
+    // This is one function so that the planes stay in registers.
     macro_rules! substitute {
         () => {
             for plane in &mut planes {

@@ -1,4 +1,4 @@
-//! Products by PCLMULQDQ: one block at a time, in constant time.
+//! Computes products by PCLMULQDQ, one block at a time, in constant time.
 #![expect(unsafe_code, reason = "loads, and calls of functions that need the tier")]
 
 use std::arch::x86_64::*;
@@ -6,12 +6,12 @@ use std::arch::x86_64::*;
 use super::Sum;
 use crate::Tier;
 
-/// The proof that the CPU has the tier.
+/// Proves that the CPU has the tier.
 #[derive(Clone, Copy)]
 pub(super) struct Kernel(());
 
 impl Kernel {
-    /// `None` unless the CPU has the tier.
+    /// Returns the kernel, or `None` unless the CPU has the tier.
     pub(super) fn available() -> Option<Self> {
         (Tier::best() >= Tier::Avx2).then_some(Self(()))
     }
@@ -27,7 +27,7 @@ impl Kernel {
     }
 }
 
-/// A block as a number.
+/// Loads a block as a number.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(block: &[u8; 16]) -> __m128i {
@@ -65,7 +65,7 @@ fn sum64(left: &[[u8; 8]], right: &[[u8; 8]]) -> Sum {
     let (left_pairs, left_rest) = left.as_chunks::<2>();
     let (right_pairs, right_rest) = right.as_chunks::<2>();
     for (left, right) in left_pairs.iter().zip(right_pairs) {
-        // Reversed as sixteen bytes, the two blocks change places, in both factors alike.
+        // Reversing all sixteen bytes swaps the two blocks, in both factors alike.
         let (left, right) = (as_block(left), as_block(right));
         let (left, right) = (load(&left), load(&right));
         sum = _mm_xor_si128(sum, _mm_clmulepi64_si128::<0x00>(left, right));
@@ -79,7 +79,7 @@ fn sum64(left: &[[u8; 8]], right: &[[u8; 8]]) -> Sum {
     Sum { low: number(sum), high: 0 }
 }
 
-/// Two blocks of 64 bits as one of 128.
+/// Joins two blocks of 64 bits into one of 128.
 #[inline]
 fn as_block(pair: &[[u8; 8]; 2]) -> [u8; 16] {
     let mut block = [0; 16];

@@ -1,4 +1,4 @@
-//! Products by VPCLMULQDQ: 64 bytes of blocks at a time, in constant time.
+//! Computes products by VPCLMULQDQ, 64 bytes of blocks at a time, in constant time.
 #![expect(unsafe_code, reason = "loads, stores, and calls of functions that need the tier")]
 
 use std::arch::x86_64::*;
@@ -6,12 +6,12 @@ use std::arch::x86_64::*;
 use super::{Sum, avx2};
 use crate::Tier;
 
-/// The proof that the CPU has the tier.
+/// Proves that the CPU has the tier.
 #[derive(Clone, Copy)]
 pub(super) struct Kernel(avx2::Kernel);
 
 impl Kernel {
-    /// `None` unless the CPU has the tier.
+    /// Returns the kernel, or `None` unless the CPU has the tier.
     pub(super) fn available() -> Option<Self> {
         (Tier::best() >= Tier::Avx512).then(avx2::Kernel::available).flatten().map(Self)
     }
@@ -35,7 +35,7 @@ impl Kernel {
     }
 }
 
-/// Four blocks as numbers, or eight, whose pairs change places.
+/// Loads four blocks as numbers, or eight, whose pairs swap.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(row: &[u8; 64]) -> __m512i {
@@ -45,7 +45,7 @@ fn load(row: &[u8; 64]) -> __m512i {
     _mm512_shuffle_epi8(row, _mm512_broadcast_i32x4(reverse))
 }
 
-/// The sum of the four numbers.
+/// Returns the sum of the four numbers.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn folded(sum: __m512i) -> u128 {

@@ -1,7 +1,7 @@
-//! Sums of products in GF(2¹²⁸) and GF(2⁶⁴), for MGM and OMAC: added up at full length, reduced once at the end.
+//! Sums of products in GF(2¹²⁸) and GF(2⁶⁴), for MGM and OMAC: added at full length and reduced once at the end.
 //!
-//! A block is a polynomial, its first bit the highest power. The moduli: x¹²⁸ + x⁷ + x² + x + 1 and
-//! x⁶⁴ + x⁴ + x³ + x + 1. Source: RFC 9058, section 3.
+//! A block is a polynomial whose first bit is the highest power. The moduli are x¹²⁸ + x⁷ + x² + x + 1 and x⁶⁴ + x⁴ +
+//! x³ + x + 1. Source: RFC 9058, section 3.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -14,7 +14,7 @@ use zeroize::Zeroize;
 use crate::Tier;
 use crate::gost::block::low_half;
 
-/// A sum of products before it is reduced: 256 bits, of which products of blocks of 64 bits need the low half.
+/// A sum of products before reduction: 256 bits, of which products of 64-bit blocks need the low half.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 struct Sum {
     low: u128,
@@ -30,7 +30,7 @@ enum Kernel {
     Avx512(avx512::Kernel),
 }
 
-/// A sum of products of blocks. Erased when dropped.
+/// A sum of products of blocks. It is erased on drop.
 pub(super) struct Products {
     sum: Sum,
     block_bytes: usize,
@@ -38,7 +38,7 @@ pub(super) struct Products {
 }
 
 impl Products {
-    /// The empty sum, for blocks of 8 or 16 bytes.
+    /// Starts with an empty sum, for blocks of 8 or 16 bytes.
     pub(super) fn new(block_bytes: usize, tier: Tier) -> Self {
         #[cfg(target_arch = "x86_64")]
         let kernel = match tier.min(Tier::best()) {
@@ -54,7 +54,8 @@ impl Products {
         Self { sum: Sum::default(), block_bytes, kernel: kernel.unwrap_or(Kernel::Portable) }
     }
 
-    /// Adds the product of each block of `left` and that of `right` in its place. Both have the same whole blocks.
+    /// Adds the product of each block of `left` with its counterpart in `right`. Both have the same number of whole
+    /// blocks.
     pub(super) fn add(&mut self, left: &[u8], right: &[u8]) {
         debug_assert!(left.len() == right.len() && left.len().is_multiple_of(self.block_bytes));
         let sum = if self.block_bytes == 16 {
@@ -80,7 +81,7 @@ impl Products {
         self.sum.high ^= sum.high;
     }
 
-    /// The sum, reduced to a block: the first bytes of the array.
+    /// Returns the sum reduced to a block, in the first bytes of the array.
     pub(super) fn reduced(&self) -> [u8; 16] {
         if self.block_bytes == 16 {
             return reduced128(self.sum).to_be_bytes();
@@ -98,14 +99,14 @@ impl Drop for Products {
     }
 }
 
-/// `sum` modulo x¹²⁸ + x⁷ + x² + x + 1.
+/// Returns `sum` modulo x¹²⁸ + x⁷ + x² + x + 1.
 fn reduced128(sum: Sum) -> u128 {
     let fold = |high: u128| high ^ high << 1 ^ high << 2 ^ high << 7;
     let beyond = sum.high >> 127 ^ sum.high >> 126 ^ sum.high >> 121;
     sum.low ^ fold(sum.high) ^ fold(beyond)
 }
 
-/// `sum` modulo x⁶⁴ + x⁴ + x³ + x + 1.
+/// Returns `sum` modulo x⁶⁴ + x⁴ + x³ + x + 1.
 fn reduced64(sum: u128) -> u64 {
     let fold = |high: u128| high ^ high << 1 ^ high << 3 ^ high << 4;
     let once = u128::from(low_half(sum)) ^ fold(sum >> 64);
@@ -113,7 +114,7 @@ fn reduced64(sum: u128) -> u64 {
     low_half(twice)
 }
 
-/// `block` times x: the step between the subkeys of OMAC, GOST R 34.13-2015, 5.6.1. The moduli are the same.
+/// Returns `block` times x: the step between the subkeys of OMAC, GOST R 34.13-2015, 5.6.1. The moduli are the same.
 pub(super) fn reduced_double(block: &[u8]) -> Vec<u8> {
     let number = block.iter().fold(0, |number, byte| number << 8 | u128::from(*byte));
     if block.len() == 16 {
@@ -127,7 +128,7 @@ pub(super) fn reduced_double(block: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The product bit by bit, reduced at each step.
+    /// Computes the product bit by bit, and reduces at each step.
     fn naive(left: u128, right: u128, bits: u32) -> u128 {
         let (top, modulus) = (1 << (bits - 1), if bits == 128 { 0x87 } else { 0x1b });
         (0..bits).rev().fold(0, |sum: u128, bit| {

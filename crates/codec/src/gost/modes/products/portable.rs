@@ -1,15 +1,15 @@
-//! Carry-less products by integer multiplication, in constant time where the CPU multiplies in constant time.
+//! Computes carry-less products by integer multiplication, in constant time where the CPU multiplies in constant time.
 //!
-//! Of each factor every fifth bit is kept, so that the at most thirteen ones that meet in a bit of the product do not
-//! reach the next bit that is kept: their sum is odd when the carry-less product has the bit.
+//! Each factor keeps every fifth bit. At most thirteen ones then meet in a bit of the product, too few to reach the
+//! next kept bit. Their sum is odd exactly where the carry-less product has a one.
 
 use super::Sum;
 use crate::gost::block::low_half;
 
-/// Every how many bits one is kept.
+/// Distance between kept bits.
 const HOLES: usize = 5;
 
-/// The bits of each class modulo [`HOLES`].
+/// Masks of the bits of each class modulo [`HOLES`].
 const CLASSES: [u128; HOLES] = {
     let (mut classes, mut bit) = ([0; HOLES], 0);
     while bit < 128 {

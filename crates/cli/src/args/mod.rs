@@ -1,0 +1,181 @@
+//! The arguments as the user typed them. Nothing here reads the system.
+
+pub(crate) mod buffer;
+pub(crate) mod gost;
+pub(crate) mod lab;
+mod names;
+pub(crate) mod stages;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fullbore_measure::Bytes;
+
+use self::buffer::BufferOptions;
+use self::gost::GostTask;
+use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
+use self::stages::{GenOptions, MorseTask, Utf8Task};
+
+/// Run Unix pipelines, enlarge their pipes where that helps, and name the bottleneck.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fullbore",
+    version,
+    max_term_width = 100,
+    help_expected = true,
+    after_help = "Examples:\n  fullbore run 'zstdcat events.zst | jq -c .price | sort -n | tail -1'\n  \
+        fullbore run --help\n  \
+        fullbore --version -v    # also names the kernels and the output method that this machine supports"
+)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    Run(RunOptions),
+    Buffer(BufferOptions),
+    #[command(subcommand)]
+    Morse(MorseTask),
+    #[command(subcommand)]
+    Utf8(Utf8Task),
+    Gen(GenOptions),
+    #[command(subcommand)]
+    Gost(GostTask),
+    Lab(LabOptions),
+    /// Print the run record that follows from recorded samples (run --samples).
+    #[command(hide = true)]
+    Replay {
+        /// The file that run --samples wrote.
+        file: PathBuf,
+    },
+    #[command(hide = true)]
+    LabEngine(LabEngineOptions),
+    #[command(hide = true)]
+    LabStage(LabStageOptions),
+    /// Print a completion script for a shell.
+    #[command(
+        after_help = "Example:\n  fullbore completions bash > ~/.local/share/bash-completion/completions/fullbore"
+    )]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of a command, or write those of all commands into a directory.
+    #[command(
+        after_help = "Examples:\n  fullbore man | man -l -\n  fullbore man gost seal | man -l -\n  fullbore man --directory ~/.local/share/man/man1"
+    )]
+    Man {
+        /// The command, as one word or two [default: fullbore itself].
+        #[arg(value_name = "COMMAND", conflicts_with = "directory")]
+        command: Vec<String>,
+        /// Write fullbore.1, fullbore-run.1, fullbore-gost-seal.1 and so on to DIR, which is created if necessary.
+        #[arg(long, value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
+}
+
+/// Run a shell pipeline, enlarge its pipes where that helps, and show what held it back.
+///
+/// A shell gets the line unchanged, so everything that works there works here: the output, messages, exit status and
+/// signals are those of `sh -c PIPELINE`. fullbore observes the processes through /proc, without privileges, and prints a
+/// summary on standard error.
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "fullbore run [OPTIONS] PIPELINE\n       fullbore run [OPTIONS] -- COMMAND [ARG]...",
+    after_help = "Examples:\n  \
+        fullbore run 'zstdcat events.zst | jq -c .price | sort -n | tail -1'\n  \
+        fullbore run --shell bash --report run.html 'set -o pipefail; seq 9e7 | gzip > seq.gz'\n  \
+        fullbore run -- xz -9 big.tar\n\n\
+        Exit status:\n  \
+        the shell's own (if signal n kills the shell, it also kills fullbore: 128 + n); 2 wrong usage;\n  \
+        125 fullbore failed; 126 the command cannot be executed; 127 the command was not found"
+)]
+pub(crate) struct RunOptions {
+    /// The line for the shell. Put it in quotes.
+    #[arg(
+        value_name = "PIPELINE",
+        required_unless_present = "command",
+        conflicts_with = "command"
+    )]
+    pub(crate) pipeline: Option<OsString>,
+
+    /// A command and its arguments, to run without a shell.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+
+    /// The shell that runs the line (as SHELL -c PIPELINE).
+    #[arg(long, value_name = "SHELL", default_value = "sh", conflicts_with = "command")]
+    pub(crate) shell: OsString,
+
+    /// Leave all pipes as they are.
+    #[arg(long, conflicts_with = "pipe_size")]
+    pub(crate) no_tune: bool,
+
+    /// Instead of tuning, give every pipe this capacity (such as 256K or 1M) as soon as fullbore sees it.
+    #[arg(long, value_name = "SIZE", value_parser = pipe_size)]
+    pub(crate) pipe_size: Option<Bytes>,
+
+    /// Write a report. FILE ends in .json for a run record, .html for a page. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Vec<PathBuf>,
+
+    /// When to show a live view of the pipeline while it runs.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, conflicts_with = "quiet")]
+    pub(crate) live: When,
+
+    /// Record every sample, so that the run can be replayed (fullbore replay FILE).
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) samples: Option<PathBuf>,
+
+    /// Show no summary and no live view. Reports are still written.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Exit with status 125 if something could not be observed or a pipe could not be changed.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// If standard error is a terminal and standard output is not.
+    Auto,
+    /// If standard error is a terminal.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Largest capacity Linux can give a pipe (2 GiB), fcntl(2) and fs/pipe.c `round_pipe_size`.
+const PIPE_MAX: Bytes = Bytes(1 << 31);
+
+fn pipe_size(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    if size.0 < 1 || size > PIPE_MAX {
+        return Err("a pipe holds from 4K (a page) to 2G".to_owned());
+    }
+    Ok(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound_and_every_option_has_help() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_pipe_size_out_of_range_is_refused() {
+        assert_eq!(pipe_size("64K"), Ok(Bytes(65536)));
+        assert!(pipe_size("0").is_err());
+        assert!(pipe_size("3G").is_err());
+        assert!(pipe_size("big").is_err());
+    }
+}

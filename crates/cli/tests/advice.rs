@@ -1,0 +1,182 @@
+//! Every command of ours that a document, a help text or a finding tells somebody to type is one that we understand.
+
+use std::path::{Path, PathBuf};
+
+use clap::error::ErrorKind;
+
+use crate::arguments::{commands, examples, program};
+
+/// What a text tells somebody to type, and where.
+struct Advice {
+    place: String,
+    line: String,
+    /// Whether it only names a command (`fullbore gost`), which may need more to run.
+    is_mention: bool,
+}
+
+#[test]
+fn every_command_that_documents_name_is_understood() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let documents = files(&root.join("docs"), ".md");
+    let mut advice = Vec::new();
+    for file in documents.into_iter().chain([root.join("README.md"), root.join("CONTRIBUTING.md")])
+    {
+        let text = std::fs::read_to_string(&file).unwrap();
+        advice.extend(in_markdown(&file.display().to_string(), &text));
+    }
+    assert_understood(&advice, 60);
+}
+
+#[test]
+fn every_command_that_a_help_text_names_is_understood() {
+    let mut advice = Vec::new();
+    for (path, mut command) in commands() {
+        let place = path.join(" ");
+        for line in examples(&command) {
+            advice.push(Advice { place: place.clone(), line, is_mention: false });
+        }
+        advice.extend(mentions(&place, &command.render_long_help().to_string()));
+    }
+    assert_understood(&advice, 40);
+}
+
+#[test]
+fn every_command_that_a_finding_advises_is_understood() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut advice = Vec::new();
+    for file in files(crates, ".findings.json") {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let findings: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let place = file.display().to_string();
+        for finding in findings.as_array().unwrap() {
+            let parts = finding["advice"].as_array().unwrap();
+            advice.extend(parts.iter().filter_map(|part| part["command"].as_str()).map(|line| {
+                Advice { place: place.clone(), line: line.to_owned(), is_mention: false }
+            }));
+            // What is only to be read must not hide a command of ours.
+            let text = parts.iter().filter_map(|part| part["text"].as_str()).collect::<String>();
+            let names_ours = text.split("fullbore ").skip(1).any(|rest| {
+                let word = rest.split(|c: char| !c.is_alphanumeric()).next();
+                commands().iter().any(|(path, _)| path.first().map(String::as_str) == word)
+            });
+            assert!(!names_ours, "{place}: a command within text: {text}");
+        }
+    }
+    assert_understood(&advice, 4);
+}
+
+fn assert_understood(advice: &[Advice], least: usize) {
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for Advice { place, line, is_mention } in advice {
+        for words in commands_of_ours(line) {
+            seen += 1;
+            let Err(error) = program().try_get_matches_from(&words) else { continue };
+            let is_incomplete = matches!(
+                error.kind(),
+                ErrorKind::MissingRequiredArgument
+                    | ErrorKind::MissingSubcommand
+                    | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+            );
+            let is_shown =
+                matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            let is_placeholder = |word: &String| word.bytes().all(|byte| byte.is_ascii_uppercase());
+            let is_general =
+                error.kind() == ErrorKind::InvalidValue && words.iter().any(is_placeholder);
+            let is_right = is_shown || (*is_mention && (is_incomplete || is_general));
+            if !is_right {
+                wrong.push(format!("{place}: {line}\n  {words:?}\n  {error}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen >= least, "only {seen} commands were found: the search is broken");
+}
+
+/// Files below a folder whose names end so.
+fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, end));
+        } else if path.to_str().is_some_and(|path| path.ends_with(end)) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Lines of blocks of code, and what stands between backticks elsewhere.
+fn in_markdown(place: &str, text: &str) -> Vec<Advice> {
+    let (mut advice, mut is_code) = (Vec::new(), false);
+    for (number, line) in text.lines().enumerate() {
+        let place = format!("{place}:{}", number + 1);
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if is_code {
+            // A column of explanations.
+            let line = line.trim_start().trim_start_matches("$ ");
+            let line = line.split("   ").next().unwrap().split(" #").next().unwrap().to_owned();
+            advice.push(Advice { place, line, is_mention: false });
+        } else {
+            advice.extend(mentions(&place, line));
+        }
+    }
+    advice
+}
+
+/// What stands between backticks and begins with the name of the program.
+fn mentions(place: &str, text: &str) -> Vec<Advice> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    let ours = quoted.filter(|quoted| quoted.starts_with("fullbore "));
+    // Labels of a key derivation.
+    let ours = ours.filter(|quoted| !quoted.starts_with("fullbore sealed"));
+    ours.map(|line| Advice { place: place.to_owned(), line: line.to_owned(), is_mention: true })
+        .collect()
+}
+
+/// The stages of a shell line that run this program, each in words, without redirections.
+fn commands_of_ours(line: &str) -> Vec<Vec<String>> {
+    if !line.contains("fullbore ") {
+        return Vec::new();
+    }
+    let line = without_substitutions(line);
+    let pipelines =
+        fullbore_shell::segments(&line).unwrap_or_else(|| panic!("no shell line: {line}"));
+    let stages = pipelines.into_iter().flatten();
+    let stages = stages.filter(|stage| stage.starts_with("fullbore "));
+    stages.map(|stage| without_redirections(&shell_words::split(&stage).unwrap())).collect()
+}
+
+/// With a number that is a key, a code or a vector of some kind for `$NAME` and `$(…)` outside of quotes.
+fn without_substitutions(line: &str) -> String {
+    let (mut plain, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find('$') {
+        let (before, from) = rest.split_at(at);
+        plain.push_str(before);
+        let is_quoted = plain.matches('\'').count() % 2 == 1;
+        let end = match from.as_bytes().get(1) {
+            Some(b'(') => from.find(')').map(|end| end + 1),
+            _ => from[1..].find(|c: char| !c.is_ascii_uppercase()).map(|end| end + 1),
+        };
+        let end = end.unwrap_or(from.len());
+        plain.push_str(if is_quoted { &from[..end] } else { "00112233" });
+        rest = &from[end..];
+    }
+    plain + rest
+}
+
+fn without_redirections(words: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let redirection = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        match redirection {
+            "<" | ">" | ">>" | "<<<" => drop(words.next()),
+            _ if redirection.starts_with(['<', '>']) => {}
+            "…" | "..." => {}
+            _ => kept.push(word.clone()),
+        }
+    }
+    kept
+}

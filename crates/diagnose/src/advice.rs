@@ -1,0 +1,80 @@
+//! What to do about the stage that holds the others back.
+
+use fullbore_measure::Bytes;
+
+use fullbore_record::{FindingKind, Outcome};
+
+use super::choose::Choice;
+use super::cures;
+use super::flow::{Doing, Flow};
+use super::names::Command;
+use super::parts::{Advice, joined, only};
+use super::turns;
+use super::words::count;
+
+/// More CPUs than this per second of running make a stage a multi-threaded one.
+pub(super) const SEVERAL_CPUS: f64 = 1.3;
+
+/// What to do about the stage `choice.top`, and what tuning did.
+pub(super) fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> Advice {
+    let stage = &flow.stages[choice.top];
+    let main = stage.own.first().map_or(Doing::Running, |(doing, _)| *doing);
+    let what_to_do = match (kind, main) {
+        (FindingKind::SourceBound, Doing::ReadingOutside) => only(
+            "Look at the program that writes to this pipeline: it is slower than the pipeline.",
+        ),
+        (FindingKind::SinkBound, Doing::WritingOutside) => only(
+            "Look at the program that reads from this pipeline: it is slower than the pipeline.",
+        ),
+        (_, Doing::Waiting(cause)) => cures::for_cause(cause, kind, &stage.name, stage.stage.pid),
+        (_, Doing::Runnable) => Advice::new(),
+        _ => cpu_advice(flow, choice),
+    };
+    joined([what_to_do, only(tuned(flow).unwrap_or_default())])
+}
+
+fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
+    let stage = &flow.stages[choice.top];
+    let was_tuned = flow.record.tuning.iter().any(|t| t.outcome == Outcome::Kept);
+    let opening = only(if was_tuned { "" } else { "No pipe setting helps." });
+    let cpus = flow.record.host.cpus;
+    let threads_help = cpus > 1 && (stage.stage.cpu_ns as f64) < SEVERAL_CPUS * stage.running_ns;
+    let runs = Command::of(stage.stage);
+    if stage.stage.processes >= cures::MANY_PROCESSES {
+        let processes = count(u64::from(stage.stage.processes));
+        let fewer = format!(
+            "{} started {processes} processes: let one program such as awk do the whole loop, or start fewer with xargs.",
+            stage.name
+        );
+        return joined([opening, only(fewer)]);
+    }
+    let cure = super::calls::cure_of(flow, choice.top);
+    let has_input = !stage.upstream.is_empty()
+        || flow.record.pipes.iter().any(|p| p.readers.contains(&stage.stage.stage));
+    let lines_can_be_shared = threads_help && has_input;
+    let faster = || cures::for_cpu(&runs, &stage.name, threads_help, lines_can_be_shared);
+    joined([opening, cure.unwrap_or_else(faster)])
+}
+
+/// What tuning did, when it did something.
+fn tuned(flow: &Flow<'_>) -> Option<String> {
+    let kept: Vec<_> = flow.record.tuning.iter().filter(|t| t.outcome == Outcome::Kept).collect();
+    let last = kept.last()?;
+    let first = kept.iter().find(|t| t.pipe == last.pipe)?;
+    let pipe = flow.pipe(last.pipe)?;
+    let grown = format!(
+        "fullbore grew {} from {} to {}",
+        flow.pipe_name(pipe),
+        Bytes(first.from_bytes),
+        Bytes(last.to_bytes)
+    );
+    let gain = turns::gain_of_tuning(flow, pipe, first.at_ns, last.at_ns);
+    Some(match gain {
+        Some((before, after)) => {
+            format!(
+                "{grown}: its two sides took turns in waiting {before:.0} % of the time before, {after:.0} % after."
+            )
+        }
+        None => format!("{grown}."),
+    })
+}

@@ -1,0 +1,123 @@
+//! Stages that move their data a few bytes at a time.
+
+use fullbore_record::{Finding, FindingKind, StageRecord};
+
+use super::cures::{Direction, for_small_calls, passes_on};
+use super::evidence::Evidence;
+use super::flow::Flow;
+use super::names::Command;
+use super::parts::Advice;
+use super::words::{count, whole};
+
+/// Calls of fewer bytes than this cost more than the bytes they move: 4 KiB, less a margin because the last piece of
+/// what a program writes in full buffers of 4 KiB (as C's stdio does on a pipe) is shorter.
+const SMALL_BYTES: f64 = 0.95 * 4096.0;
+
+/// Fewer calls than this cost nothing that matters.
+const MANY_CALLS: u64 = 2_000;
+
+/// A stage that runs for less of the run than this gains nothing from larger calls.
+const RELEVANT_SHARE: f64 = 0.1;
+
+/// A reader whose reads are at least this part of what its writer writes reads what there is.
+const TAKES_WHAT_COMES: f64 = 0.5;
+
+/// Small calls of one stage in one direction.
+struct SmallCalls {
+    direction: Direction,
+    calls: u64,
+    bytes_each: f64,
+}
+
+/// One finding for each stage whose small calls matter; `bottleneck` is the index of the stage that holds back the rest.
+pub(super) fn findings(flow: &Flow<'_>, bottleneck: Option<usize>) -> Vec<Finding> {
+    (0..flow.stages.len())
+        .filter(|&index| is_relevant(flow, index, bottleneck))
+        .filter_map(|index| Some(finding(flow, index, &worst(flow, index)?)))
+        .collect()
+}
+
+/// How to make the calls of this stage larger, when they are small.
+pub(super) fn cure_of(flow: &Flow<'_>, index: usize) -> Option<Advice> {
+    let small = worst(flow, index)?;
+    Some(for_small_calls(&Command::of(flow.stages[index].stage), small.direction))
+}
+
+/// It runs a good part of the time, or makes a stage that does read in small pieces.
+fn is_relevant(flow: &Flow<'_>, index: usize, bottleneck: Option<usize>) -> bool {
+    let matters = |i: usize| {
+        bottleneck == Some(i) || flow.stages[i].running_ns >= RELEVANT_SHARE * flow.span_ns
+    };
+    matters(index)
+        || flow.stages[index]
+            .downstream
+            .iter()
+            .any(|n| matters(n.stage) && follows_its_writer(flow, n.stage))
+}
+
+/// The direction with more calls, of those that are small by the stage's own doing.
+fn worst(flow: &Flow<'_>, index: usize) -> Option<SmallCalls> {
+    let stage = flow.stages[index].stage;
+    let passes_it_on = passes_on(&Command::of(stage)) && follows_its_writer(flow, index);
+    // Every process reads the heads of its libraries: with many of them, that is not the stage's data.
+    let reads_data = stage.processes <= 1 || !flow.stages[index].upstream.is_empty();
+    let reads =
+        small(stage, Direction::Reads).filter(|_| reads_data && !follows_its_writer(flow, index));
+    let writes = small(stage, Direction::Writes).filter(|_| !passes_it_on);
+    [reads, writes].into_iter().flatten().max_by_key(|small| small.calls)
+}
+
+/// It reads in small pieces because that is how they are written.
+fn follows_its_writer(flow: &Flow<'_>, index: usize) -> bool {
+    let stage = &flow.stages[index];
+    let Some(reads) = bytes_each(stage.stage, Direction::Reads) else {
+        return false;
+    };
+    stage.upstream.iter().any(|n| {
+        bytes_each(flow.stages[n.stage].stage, Direction::Writes)
+            .is_some_and(|writes| writes < SMALL_BYTES && reads >= TAKES_WHAT_COMES * writes)
+    })
+}
+
+fn calls_and_bytes(stage: &StageRecord, direction: Direction) -> Option<(u64, u64)> {
+    match direction {
+        Direction::Reads => stage.read_calls.zip(stage.read_bytes),
+        Direction::Writes => stage.write_calls.zip(stage.written_bytes),
+    }
+}
+
+fn bytes_each(stage: &StageRecord, direction: Direction) -> Option<f64> {
+    let (calls, bytes) = calls_and_bytes(stage, direction)?;
+    (calls > 0 && bytes > 0).then(|| bytes as f64 / calls as f64)
+}
+
+fn small(stage: &StageRecord, direction: Direction) -> Option<SmallCalls> {
+    let (calls, _) = calls_and_bytes(stage, direction)?;
+    let bytes_each = bytes_each(stage, direction)?;
+    (calls >= MANY_CALLS && bytes_each < SMALL_BYTES).then_some(SmallCalls {
+        direction,
+        calls,
+        bytes_each,
+    })
+}
+
+fn finding(flow: &Flow<'_>, index: usize, small: &SmallCalls) -> Finding {
+    let stage = &flow.stages[index];
+    let (verb, prefix) = match small.direction {
+        Direction::Reads => ("reads", "read"),
+        Direction::Writes => ("writes", "write"),
+    };
+    let size = match small.bytes_each {
+        bytes if bytes < 1.5 => "1 byte".to_owned(),
+        bytes => format!("{} bytes", count(whole(bytes))),
+    };
+    let message = format!("{} {verb} {size} at a time: {} calls.", stage.name, count(small.calls));
+    let evidence = Evidence::default()
+        .number(&format!("{prefix}_calls_count"), small.calls as f64)
+        .number(&format!("average_{prefix}_bytes"), small.bytes_each)
+        .number("running_percent", stage.stage.running_percent);
+    Finding::new(FindingKind::SmallCalls, message)
+        .about_stage(stage.stage.stage)
+        .with_advice(for_small_calls(&Command::of(stage.stage), small.direction))
+        .with_evidence(evidence.done())
+}

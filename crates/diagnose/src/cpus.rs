@@ -1,0 +1,140 @@
+//! Whether the CPUs, rather than one stage, are the limit.
+
+use fullbore_record::{Finding, FindingKind};
+
+use super::bound::bound_ns;
+use super::evidence::Evidence;
+use super::flow::{Flow, StageFlow};
+use super::parts::{Advice, command, only, text};
+use super::words::{list, percent, time};
+
+/// At this share of all CPUs in use there is hardly one to spare.
+const CPUS_IN_USE: f64 = 0.85;
+
+/// The CPUs together are the limit when they need this much longer than the busiest stage alone.
+const TOTAL_OVER_LARGEST: f64 = 1.10;
+
+/// A stage with this share of all CPU time is itself the limit, however many CPUs it uses.
+const ONE_STAGE_USES_MOST: f64 = 0.75;
+
+/// Waiting for a CPU this much, summed over the stages, as a share of the run, is starving.
+const WAITING_FOR_CPUS: f64 = 0.5;
+
+/// How scarce CPUs were.
+pub(super) struct Starved {
+    /// The stages together need more CPU than there is; otherwise other programs or a quota take it.
+    pub(super) by_itself: bool,
+    /// What to tell.
+    pub(super) finding: Finding,
+}
+
+/// What the stages together wanted and got.
+struct Demand {
+    cpus: u32,
+    total_ns: f64,
+    most_ns: f64,
+    running_ns: f64,
+    runnable_ns: f64,
+    span_ns: f64,
+}
+
+impl Demand {
+    fn of(flow: &Flow<'_>) -> Self {
+        let cpu_ns = |s: &StageFlow<'_>| s.stage.cpu_ns as f64;
+        Self {
+            cpus: flow.record.host.cpus,
+            total_ns: flow.stages.iter().map(cpu_ns).sum(),
+            most_ns: flow.stages.iter().map(cpu_ns).fold(0.0, f64::max),
+            running_ns: flow.stages.iter().map(|s| s.running_ns).fold(0.0, f64::max),
+            runnable_ns: flow.stages.iter().map(|s| s.runnable_ns).sum(),
+            span_ns: flow.span_ns,
+        }
+    }
+
+    fn parallelism(&self) -> f64 {
+        self.total_ns / self.span_ns
+    }
+
+    fn uses_all_cpus(&self) -> bool {
+        self.parallelism() >= CPUS_IN_USE * f64::from(self.cpus)
+    }
+
+    fn is_more_than_there_is(&self) -> bool {
+        self.uses_all_cpus()
+            && self.total_ns / f64::from(self.cpus) >= TOTAL_OVER_LARGEST * self.running_ns
+            && self.most_ns < ONE_STAGE_USES_MOST * self.total_ns
+    }
+
+    fn message(&self) -> String {
+        let (parallelism, cpus) = (self.parallelism(), self.cpus_text());
+        let (waited, span) = (time(self.runnable_ns), time(self.span_ns));
+        if self.uses_all_cpus() {
+            let share = percent(parallelism, f64::from(self.cpus));
+            format!(
+                "The stages want more than the {cpus} of this machine: they use {share} of all CPU time and wait {waited} for more, summed over the stages, in {span}."
+            )
+        } else {
+            format!(
+                "The stages use only {parallelism:.1} of {cpus}, yet wait {waited} for one, summed over the stages, in {span}: other programs or a CPU quota take the rest."
+            )
+        }
+    }
+
+    fn cpus_text(&self) -> String {
+        let plural = if self.cpus == 1 { "" } else { "s" };
+        format!("{} CPU{plural}", self.cpus)
+    }
+}
+
+/// Compares what the stages need with what the machine gave them.
+pub(super) fn starved(flow: &Flow<'_>) -> Option<Starved> {
+    let demand = Demand::of(flow);
+    if demand.cpus == 0 || demand.span_ns <= 0.0 {
+        return None;
+    }
+    let by_itself = demand.is_more_than_there_is();
+    if !by_itself && demand.runnable_ns < WAITING_FOR_CPUS * demand.span_ns {
+        return None;
+    }
+    let bound_ns = bound_ns(&flow.record.stages, demand.cpus);
+    let evidence = Evidence::default()
+        .number("cpus_count", f64::from(demand.cpus))
+        .number("parallelism_cpus", demand.parallelism())
+        .number("total_cpu_ns", demand.total_ns)
+        .number("largest_running_ns", demand.running_ns)
+        .number("runnable_ns", demand.runnable_ns)
+        .number("bound_ns", bound_ns as f64)
+        .number("elapsed_ns", flow.record.elapsed_ns as f64)
+        .done();
+    let advice =
+        if demand.uses_all_cpus() { busiest(flow, &demand.cpus_text()) } else { elsewhere() };
+    let finding = Finding::new(FindingKind::CpuStarved, demand.message())
+        .with_advice(advice)
+        .with_evidence(evidence);
+    Some(Starved { by_itself, finding })
+}
+
+fn busiest(flow: &Flow<'_>, cpus: &str) -> Advice {
+    let mut stages: Vec<_> = flow.stages.iter().filter(|s| s.stage.cpu_ns > 0).collect();
+    stages.sort_by_key(|s| std::cmp::Reverse(s.stage.cpu_ns));
+    let most: Vec<String> = stages
+        .iter()
+        .take(2)
+        .map(|s| format!("{} ({} of CPU time)", s.name, time(s.stage.cpu_ns as f64)))
+        .collect();
+    let verb = if most.len() > 1 { "use" } else { "uses" };
+    only(format!(
+        "{} {verb} the most: a faster program there, fewer stages, or a machine with more than {cpus} helps; pipe settings do not.",
+        list(&most)
+    ))
+}
+
+fn elsewhere() -> Advice {
+    vec![
+        text("See what else runs: "),
+        command("top"),
+        text(". Or see the CPU quota: "),
+        command("cat /sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)/cpu.max"),
+        text("."),
+    ]
+}

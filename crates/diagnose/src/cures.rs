@@ -1,0 +1,250 @@
+//! What is known about programs: options that make them slow, and faster programs in their place.
+
+use fullbore_record::{Cause, FindingKind};
+
+use super::names::Command;
+use super::parts::{Advice, command, joined, only, paste, text};
+
+/// Starting so many processes is work of its own.
+pub(super) const MANY_PROCESSES: u32 = 100;
+
+/// Which way the small calls go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// Reads.
+    Reads,
+    /// Writes.
+    Writes,
+}
+
+/// Programs that pass on what they are given, piece by piece: the size of their calls is the writer's choice.
+const PASS_ON: [&str; 4] = ["cat", "tee", "pv", "ts"];
+
+/// Whether the size of its calls is decided by whoever writes to it.
+pub(super) fn passes_on(runs: &Command) -> bool {
+    PASS_ON.contains(&runs.program.as_str())
+}
+
+/// How to make the calls of a program larger.
+pub(super) fn for_small_calls(runs: &Command, direction: Direction) -> Advice {
+    option_to_drop(runs)
+        .or_else(|| own_buffer_option(runs))
+        .unwrap_or_else(|| stdbuf(runs, direction))
+}
+
+/// An option, or a call in its script, that switches buffering off.
+fn option_to_drop(runs: &Command) -> Option<Advice> {
+    let drop = |what: &str| Some(only(format!("Drop {what} of {}.", runs.program)));
+    for (index, word) in runs.before.iter().enumerate() {
+        let is_stdbuf = word.rsplit('/').next() == Some("stdbuf");
+        let unbuffers = |w: &&String| ["-oL", "-o0", "-iL", "-i0"].contains(&w.as_str());
+        if let Some(option) = runs.before[index..].iter().find(unbuffers).filter(|_| is_stdbuf) {
+            return Some(only(format!("Drop stdbuf {option}.")));
+        }
+        if word.starts_with("PYTHONUNBUFFERED=") {
+            return Some(only("Drop PYTHONUNBUFFERED."));
+        }
+    }
+    match runs.program.as_str() {
+        "grep" | "egrep" | "fgrep" | "rg" if runs.has(&["--line-buffered"]) => {
+            drop("--line-buffered")
+        }
+        "sed" if runs.has(&["--unbuffered"]) => drop("--unbuffered"),
+        "sed" if runs.has_short('u') => drop("-u"),
+        "jq" if runs.has(&["--unbuffered"]) => drop("--unbuffered"),
+        "jq" if runs.has(&["--stream"]) => drop("--stream"),
+        "mawk" | "awk" if runs.mentions("interactive") => drop("-W interactive"),
+        "awk" | "gawk" | "mawk" if runs.mentions("fflush(") => drop("fflush()"),
+        "tcpdump" if runs.has_short('l') => drop("-l"),
+        "tcpdump" if runs.has_short('U') => drop("-U"),
+        "perl" if runs.mentions("$|") => drop("$|"),
+        name if name.starts_with("python") && runs.has_short('u') => drop("-u"),
+        _ => None,
+    }
+}
+
+/// Programs that have their own way of saying how large their calls are.
+fn own_buffer_option(runs: &Command) -> Option<Advice> {
+    let name = runs.program.as_str();
+    let advice = match name {
+        "dd" if runs.mentions("count=") => {
+            "Give dd larger blocks: bs=64K, with count= made smaller to match.".to_owned()
+        }
+        "dd" => "Give dd larger blocks: bs=64K.".to_owned(),
+        "socat" => "Give socat larger blocks: -b 65536.".to_owned(),
+        "perl" => "Read and write larger pieces in the script, and leave $| alone.".to_owned(),
+        _ if name.starts_with("python") => {
+            "Read and write larger pieces in the script: no flush=True, no -u, no os.read of a few bytes."
+                .to_owned()
+        }
+        _ if runs.is_shell() => {
+            "A shell reads a pipe byte by byte and writes line by line: let awk do the loop, or read all lines at once with bash's mapfile -t lines."
+                .to_owned()
+        }
+        _ if passes_on(runs) => {
+            format!("{name} passes on what it is given: enlarge the writes of the program before it.")
+        }
+        _ => return None,
+    };
+    Some(only(advice))
+}
+
+fn stdbuf(runs: &Command, direction: Direction) -> Advice {
+    let option = if direction == Direction::Reads { "-i64K" } else { "-o64K" };
+    match runs.typed(&format!("stdbuf {option}")) {
+        Some(line) => vec![
+            text("Give it larger buffers: "),
+            command(line),
+            text(" (works for programs that use C's stdio)."),
+        ],
+        None => only(format!(
+            "Give it larger buffers with stdbuf {option} (works for programs that use C's stdio)."
+        )),
+    }
+}
+
+/// What makes a CPU-bound program faster; `threads_help`: it uses one CPU and there are more;
+/// `lines_can_be_shared`: its input can also be dealt out to several of it.
+pub(super) fn for_cpu(
+    runs: &Command,
+    name: &str,
+    threads_help: bool,
+    lines_can_be_shared: bool,
+) -> Advice {
+    let lines = lines_can_be_shared && !runs.is_shell() && !is_about_all_input(&runs.program);
+    let faster = known_to_be_faster(runs, threads_help).unwrap_or_else(|| {
+        let what = if runs.is_shell() { format!("what {name} runs") } else { name.to_owned() };
+        only(format!("A faster program in place of {what} would help."))
+    });
+    if lines { joined([faster, several_at_once(runs)]) } else { faster }
+}
+
+/// A faster program, or an option that makes this one faster.
+fn known_to_be_faster(runs: &Command, threads_help: bool) -> Option<Advice> {
+    let line = |before: &str, program: &str| {
+        let line = runs.typed_arguments(program).unwrap_or_else(|| program.to_owned());
+        Some(paste(before, line))
+    };
+    match runs.program.as_str() {
+        "gzip" if threads_help && !runs.has_short('d') => {
+            Some(only("pigz in place of gzip uses all CPUs, and zstd is faster still."))
+        }
+        "gunzip" | "zcat" | "gzip" => {
+            Some(only("zstd in place of gzip packs and unpacks several times faster."))
+        }
+        "bzip2" | "bzcat" | "bunzip2" if threads_help => {
+            Some(only("lbzip2 in place of bzip2 uses all CPUs."))
+        }
+        "xz" if threads_help => line("All CPUs work with -T0: ", "xz -T0"),
+        "zstd" if threads_help => line("All CPUs compress with -T0: ", "zstd -T0"),
+        "sort" => line("Faster, if the order of bytes will do: ", "LC_ALL=C sort -S 50%"),
+        "jq" => Some(only("jaq runs most jq programs, and faster.")),
+        "grep" => line("Faster, more so with -F for fixed strings: ", "LC_ALL=C grep"),
+        "awk" | "gawk" => line("Often several times faster: ", "LC_ALL=C mawk"),
+        _ => None,
+    }
+}
+
+/// Its output depends on all of its input, or its input has no lines: several of it give something else.
+fn is_about_all_input(program: &str) -> bool {
+    const PROGRAMS: [&str; 34] = [
+        "sort", "uniq", "wc", "head", "tail", "tac", "shuf", "comm", "join", "paste", "nl",
+        "split", "dd", "cat", "tee", "pv", "tar", "cpio", "gzip", "gunzip", "zcat", "bzip2",
+        "bunzip2", "bzcat", "xz", "xzcat", "zstd", "zstdcat", "lz4", "openssl", "gpg", "base64",
+        "ffmpeg", "less",
+    ];
+    program.ends_with("sum") || PROGRAMS.contains(&program)
+}
+
+fn several_at_once(runs: &Command) -> Advice {
+    match runs.typed("parallel -q --pipe -k --block 10M") {
+        Some(line) => paste("Or run several at once, if its lines are independent: ", line),
+        None => only(
+            "Or run several at once with GNU parallel (--pipe -k), if its lines are independent.",
+        ),
+    }
+}
+
+/// What helps against a wait that is neither for a stage nor for a CPU.
+pub(super) fn for_cause(cause: Cause, kind: FindingKind, name: &str, pid: i32) -> Advice {
+    let advice = match (cause, kind) {
+        (Cause::Disk, FindingKind::SourceBound) => {
+            "Read from a faster disk, or store the file compressed with zstd so that less has to be read."
+                .to_owned()
+        }
+        (Cause::Disk, FindingKind::SinkBound) => {
+            "Write to a faster disk, or compress before writing: end the pipeline with zstd -T0."
+                .to_owned()
+        }
+        (Cause::Disk, _) => {
+            format!("Put the files that {name} uses on a faster disk, or in memory (/dev/shm).")
+        }
+        (Cause::Network, _) => {
+            "Compress what crosses the network: ssh -C, curl --compressed, or zstd on both sides."
+                .to_owned()
+        }
+        (Cause::Terminal, FindingKind::SinkBound) => {
+            "Write to a file instead of the terminal: end the line with > FILE.".to_owned()
+        }
+        (Cause::Terminal, _) => "It waits for someone to type.".to_owned(),
+        (Cause::Sleep, _) => format!(
+            "No pipe setting helps: {name} asked to sleep (a rate limit, a poll interval, a retry)."
+        ),
+        (Cause::Lock, _) => {
+            return joined([
+                paste("No pipe setting helps. See who holds the lock: ", "lslocks"),
+                only(format!("Give {name} more threads, or let fewer programs share the lock.")),
+            ]);
+        }
+        (Cause::Child, _) => format!(
+            "No pipe setting helps: look at what {name} starts; one long-lived process is cheaper than many short ones."
+        ),
+        (Cause::Stopped, _) => {
+            return paste(format!("Let {name} continue: "), format!("kill -CONT {pid}"));
+        }
+        _ => String::new(),
+    };
+    only(advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use fullbore_record::{CommandIs, StageRecord, advice_text};
+
+    use super::*;
+
+    #[test]
+    fn programs_that_switch_buffering_off_are_told_which_option_does_it() {
+        for (words, cure) in [
+            (&["grep", "--line-buffered", "x"][..], "Drop --line-buffered of grep."),
+            (&["sed", "-nu", "s/a/b/"], "Drop -u of sed."),
+            (&["sed", "s/-u/b/"], "`stdbuf -o64K sed s/-u/b/`"),
+            (&["stdbuf", "-oL", "cut", "-f1"], "Drop stdbuf -oL."),
+            (&["env", "PYTHONUNBUFFERED=1", "python3", "x.py"], "Drop PYTHONUNBUFFERED."),
+            (&["python3.12", "-u", "x.py"], "Drop -u of python3.12."),
+            (&["python3", "x.py", "-u"], "flush=True"),
+            (&["gawk", "{print; fflush()}"], "Drop fflush() of gawk."),
+            (&["mawk", "-W", "interactive", "{print}"], "Drop -W interactive of mawk."),
+            (&["jq", "--unbuffered", ".id"], "Drop --unbuffered of jq."),
+            (&["tcpdump", "-nl"], "Drop -l of tcpdump."),
+            (&["perl", "-pe", "$|=1;s/a/b/"], "Drop $| of perl."),
+            (&["dd", "bs=512"], "bs=64K."),
+            (&["dd", "bs=512", "count=9"], "count= made smaller"),
+            (&["bash", "loop.sh"], "let awk do the loop"),
+            (&["tr", "a b", "c"], "`stdbuf -o64K tr 'a b' c`"),
+        ] {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            let runs = Command::of(&StageRecord { words, ..StageRecord::default() });
+            let text = advice_text(&for_small_calls(&runs, Direction::Writes));
+            assert!(text.contains(cure), "{runs:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_loop_of_the_shell_is_told_to_become_one_program() {
+        let command_is = CommandIs::ShellText;
+        let runs = Command::of(&StageRecord { command_is, ..StageRecord::default() });
+        let text = advice_text(&for_small_calls(&runs, Direction::Reads));
+        assert!(text.contains("let awk do the loop"), "{text}");
+    }
+}

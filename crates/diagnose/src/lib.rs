@@ -1,0 +1,123 @@
+//! From the record of a run to what it shows: a pure function, so that every finding has a golden test.
+//!
+//! ```text
+//! record ─ flow (absolute times, who waited for whom) ─┬─ incidents   deadlock, leaked_end, stalled
+//!                                                      ├─ bottleneck  bottleneck, source_bound, sink_bound
+//!                                                      ├─ cpus        cpu_starved
+//!                                                      ├─ turns       taking_turns
+//!                                                      ├─ calls       small_calls
+//!                                                      └─ quota       small_pipe
+//! ```
+#![forbid(unsafe_code)]
+
+mod advice;
+mod bottleneck;
+mod bound;
+mod calls;
+mod choose;
+mod cpus;
+mod cures;
+mod evidence;
+mod flow;
+mod incidents;
+mod names;
+mod parts;
+mod quota;
+mod turns;
+mod words;
+
+use fullbore_record::{Finding, RunRecord};
+
+pub use bound::bound_ns;
+
+use choose::Choice;
+use flow::Flow;
+use incidents::FromIncident;
+
+/// A shorter run is over before its samples mean anything.
+const MIN_ELAPSED_NS: u64 = 20_000_000;
+
+/// Fewer samples of a pipeline than this are an anecdote.
+const MIN_SAMPLES: u64 = 10;
+
+/// A stage that has this share of the run as its own time is the limit, whatever the pipes and the other stages do.
+const HOLDS_BACK: f64 = 0.85;
+
+/// A stage that runs this share of the run would gain nothing from more CPUs.
+const RUNS_ALWAYS: f64 = 0.95;
+
+/// Beside an incident, a stage is named only if it accounts for this share of what the incident left.
+const REST_OF_THE_RUN: f64 = 0.7;
+
+/// What a run shows: the verdict first, then what else is worth knowing.
+///
+/// `record.findings` and `record.bound_ns` are ignored. The result is empty when the run was too short, or seen too
+/// rarely, to say anything.
+#[must_use]
+pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
+    let flow = Flow::of(record);
+    let has_evidence = record.elapsed_ns >= MIN_ELAPSED_NS && record.samples >= MIN_SAMPLES;
+    let choice = has_evidence.then(|| choose::choose(&flow)).flatten();
+    let (grave, slight): (Vec<FromIncident>, Vec<FromIncident>) =
+        incidents::findings(&flow, choice).into_iter().partition(|incident| incident.is_verdict);
+
+    let mut findings: Vec<Finding> = Vec::new();
+    let lost_ns = grave.iter().map(|incident| incident.lasted_ns).max();
+    findings.extend(grave.into_iter().map(|incident| incident.finding));
+    if has_evidence {
+        match lost_ns {
+            None => findings.extend(what_held_it_back(&flow, choice)),
+            Some(lost_ns) => {
+                let rest_ns = flow.span_ns - lost_ns as f64;
+                let told = findings.iter().filter_map(|finding| finding.stage).collect::<Vec<_>>();
+                // A stage that merely waits now is what the incident is about.
+                let named = choice
+                    .filter(|c| flow.stages[c.top].running_ns > flow.stages[c.top].own_ns() / 2.0)
+                    .filter(|c| !told.contains(&flow.stages[c.top].stage.stage))
+                    .filter(|c| flow.stages[c.top].own_ns() >= REST_OF_THE_RUN * rest_ns);
+                let named = named.filter(|_| rest_ns > MIN_ELAPSED_NS as f64);
+                findings.extend(named.map(|c| bottleneck::finding(&flow, c)));
+            }
+        }
+        findings.extend(calls::findings(&flow, choice.map(|c| c.top)));
+        findings.extend(quota::finding(&flow));
+    }
+    findings.extend(slight.into_iter().map(|incident| incident.finding));
+    findings
+}
+
+/// Weighs the stage that waits least against the CPUs and against the pipe that makes its neighbours take turns.
+fn what_held_it_back(flow: &Flow<'_>, choice: Option<Choice>) -> Vec<Finding> {
+    let starved = cpus::starved(flow);
+    let turns = turns::worst(flow);
+    let Some(choice) = choice else {
+        return starved
+            .map(|s| s.finding)
+            .into_iter()
+            .chain(turns.map(|t| turns::finding(flow, &t)))
+            .collect();
+    };
+    let top = &flow.stages[choice.top];
+    let holds_back = top.own_ns() >= HOLDS_BACK * flow.span_ns;
+    let runs_always = top.running_ns >= RUNS_ALWAYS * flow.span_ns;
+    let mostly_wants_a_cpu = top.runnable_ns > top.own_ns() / 2.0;
+    let lost_to_turns_ns = flow.span_ns - top.own_ns();
+
+    if let Some(starved) = starved.as_ref().filter(|s| s.by_itself && !runs_always) {
+        return vec![starved.finding.clone()];
+    }
+    if let Some(turns) =
+        turns.filter(|_| !holds_back && (starved.is_none() || lost_to_turns_ns > top.runnable_ns))
+    {
+        let mut findings = vec![turns::finding(flow, &turns)];
+        findings.extend(starved.map(|s| s.finding));
+        return findings;
+    }
+    let named = bottleneck::finding(flow, choice);
+    match starved {
+        Some(starved) if !holds_back => vec![starved.finding],
+        Some(starved) if mostly_wants_a_cpu => vec![starved.finding, named],
+        Some(starved) => vec![named, starved.finding],
+        None => vec![named],
+    }
+}

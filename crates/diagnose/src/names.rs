@@ -1,0 +1,224 @@
+//! What a stage is called in a sentence, and which program and arguments it runs.
+
+use fullbore_record::{CommandIs, StageRecord};
+use fullbore_shell::shorten;
+
+/// Longest source text of a compound command that still reads as a name.
+const COMPOUND_NAME_CHARS: usize = 24;
+
+/// Longest program name; a longer one is a path or a script in disguise.
+const PROGRAM_NAME_CHARS: usize = 32;
+
+/// Longest command line that is repeated in an advice.
+const TYPED_CHARS: usize = 200;
+
+/// Folders of programs that a shell finds by their name alone.
+const PROGRAM_FOLDERS: [&str; 3] = ["/usr/local/bin/", "/usr/bin/", "/bin/"];
+
+/// Programs that only start another one, with their options that take a value in the next word.
+const WRAPPERS: [(&str, &[&str]); 11] = [
+    ("env", &["-u", "-C"]),
+    ("nice", &["-n"]),
+    ("nohup", &[]),
+    ("stdbuf", &["-i", "-o", "-e"]),
+    ("time", &["-f", "-o"]),
+    ("exec", &["-a"]),
+    ("command", &[]),
+    ("builtin", &[]),
+    ("setsid", &[]),
+    ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T"]),
+    ("timeout", &["-k", "-s"]),
+];
+
+/// A command as far as its name and its options matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Command {
+    /// Base name of the program.
+    pub(super) program: String,
+    /// The word that names it, with its folder.
+    path: String,
+    /// The words after it.
+    pub(super) arguments: Vec<String>,
+    /// The words before it: assignments, and programs that start it.
+    pub(super) before: Vec<String>,
+    /// It is a loop, a condition or a group of the shell.
+    pub(super) is_compound: bool,
+}
+
+impl Command {
+    /// What this stage runs.
+    pub(super) fn of(stage: &StageRecord) -> Self {
+        let words = &stage.words;
+        let start = program_index(words);
+        let first = words.get(start).map_or("", String::as_str);
+        let base = first.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let base = base.trim_start_matches('-');
+        Self {
+            program: shorten(base, PROGRAM_NAME_CHARS),
+            arguments: words.get(start + 1..).unwrap_or_default().to_vec(),
+            before: words[..start.min(words.len())].to_vec(),
+            path: first.to_owned(),
+            is_compound: stage.command_is == CommandIs::ShellText,
+        }
+    }
+
+    /// The whole command, ready to be pasted behind `prefix`; `None` when it is long, hard to read or no program.
+    pub(super) fn typed(&self, prefix: &str) -> Option<String> {
+        let words = self.before.iter().chain([&self.path]).chain(&self.arguments);
+        self.quoted(prefix, words)
+    }
+
+    /// Its arguments alone, ready to be pasted behind another program.
+    pub(super) fn typed_arguments(&self, program: &str) -> Option<String> {
+        self.quoted(program, self.arguments.iter())
+    }
+
+    fn quoted<'a>(&self, prefix: &str, words: impl Iterator<Item = &'a String>) -> Option<String> {
+        if self.is_compound || self.program.is_empty() {
+            return None;
+        }
+        let mut line = prefix.to_owned();
+        for word in words {
+            let short = PROGRAM_FOLDERS.iter().find_map(|folder| word.strip_prefix(folder));
+            let word = short.filter(|name| *name == self.program).unwrap_or(word);
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(&shell_words::quote(word));
+        }
+        let is_readable = line.chars().count() <= TYPED_CHARS
+            && !line.contains(|c: char| c.is_control() || c == '…');
+        is_readable.then_some(line)
+    }
+
+    /// It is one of the shells.
+    pub(super) fn is_shell(&self) -> bool {
+        self.is_compound
+            || ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "busybox"]
+                .contains(&self.program.as_str())
+    }
+
+    /// One of its arguments is exactly one of `options`.
+    pub(super) fn has(&self, options: &[&str]) -> bool {
+        self.arguments.iter().any(|argument| options.contains(&argument.as_str()))
+    }
+
+    /// One of its arguments contains `text`.
+    pub(super) fn mentions(&self, text: &str) -> bool {
+        self.arguments.iter().any(|argument| argument.contains(text))
+    }
+
+    /// A group of short options such as `-nu` before the first operand contains `letter`.
+    pub(super) fn has_short(&self, letter: char) -> bool {
+        self.arguments
+            .iter()
+            .take_while(|argument| {
+                argument.starts_with('-') && *argument != "-" && *argument != "--"
+            })
+            .any(|argument| !argument.starts_with("--") && argument.contains(letter))
+    }
+}
+
+/// The index of the word that names the program: after assignments and wrappers.
+fn program_index(words: &[String]) -> usize {
+    let mut index = 0;
+    let mut values_of_wrapper: Option<&[&str]> = None;
+    let mut last_wrapper = 0;
+    while let Some(word) = words.get(index) {
+        let base = word.rsplit('/').next().unwrap_or_default();
+        let wrapper = WRAPPERS.iter().find(|(name, _)| *name == base);
+        let is_option = word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit());
+        match (wrapper, values_of_wrapper) {
+            (Some((_, with_value)), _) => {
+                (values_of_wrapper, last_wrapper) = (Some(*with_value), index)
+            }
+            _ if word == "!" || is_assignment(word) => {}
+            (None, Some(with_value)) if with_value.contains(&word.as_str()) => index += 1,
+            (None, Some(_)) if is_option => {}
+            (None, _) => return index,
+        }
+        index += 1;
+    }
+    last_wrapper
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+    })
+}
+
+/// The names of all stages: `jq`, or `jq (stage 2)` where two share it.
+pub(super) fn stage_names(stages: &[StageRecord]) -> Vec<String> {
+    let short: Vec<String> = stages.iter().map(short_name).collect();
+    short
+        .iter()
+        .zip(stages)
+        .map(|(name, stage)| {
+            let is_shared = short.iter().filter(|other| *other == name).count() > 1;
+            if is_shared { format!("{name} (stage {})", stage.stage) } else { name.clone() }
+        })
+        .collect()
+}
+
+fn short_name(stage: &StageRecord) -> String {
+    let command = Command::of(stage);
+    if command.is_compound {
+        return format!("`{}`", shorten(&stage.command, COMPOUND_NAME_CHARS));
+    }
+    if command.program.is_empty() { format!("stage {}", stage.stage) } else { command.program }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stage(number: u32, words: &[&str]) -> StageRecord {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        StageRecord { stage: number, words, ..StageRecord::default() }
+    }
+
+    #[test]
+    fn a_stage_is_called_by_its_program() {
+        for (words, name) in [
+            (&["jq", "-c", ".id"][..], "jq"),
+            (&["/usr/bin/python3", "-u", "x.py"], "python3"),
+            (&["env", "LC_ALL=C", "sort", "-k", "2"], "sort"),
+            (&["env", "-u", "X", "A=1", "nice", "-n", "5", "gzip", "-9"], "gzip"),
+            (&["stdbuf", "-oL", "grep", "x"], "grep"),
+            (&["timeout", "-k", "5", "10s", "curl", "x"], "curl"),
+            (&["sudo", "-u", "bob", "./filter"], "filter"),
+            (&["env"], "env"),
+            (&["-bash"], "bash"),
+            (&["./while x", "read"], "while x"),
+            (&[], "stage 3"),
+        ] {
+            assert_eq!(short_name(&stage(3, words)), name, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_loop_is_called_by_the_beginning_of_its_text() {
+        let mut copy = stage(3, &["sh", "-c", "seq 3 | while read -r line; do echo $line; done"]);
+        copy.command_is = CommandIs::ShellText;
+        copy.command = "while read -r line; do echo $line; done".to_owned();
+        assert_eq!(short_name(&copy), "`while read -r line; do…`");
+    }
+
+    #[test]
+    fn names_shared_by_two_stages_are_numbered() {
+        let names = stage_names(&[stage(1, &["jq", ".a"]), stage(2, &["sort"]), stage(3, &["jq"])]);
+        assert_eq!(names, ["jq (stage 1)", "sort", "jq (stage 3)"]);
+    }
+
+    #[test]
+    fn a_command_is_typed_as_a_shell_reads_it() {
+        let typed = |words: &[&str]| Command::of(&stage(1, words)).typed("stdbuf -o64K");
+        assert_eq!(typed(&["/usr/bin/tr", "a b", "c"]).unwrap(), "stdbuf -o64K tr 'a b' c");
+        assert_eq!(typed(&["./filter"]).unwrap(), "stdbuf -o64K ./filter");
+        assert_eq!(typed(&["awk", "{\n}"]), None, "a line break would run half of it");
+        assert_eq!(typed(&[]), None);
+    }
+}

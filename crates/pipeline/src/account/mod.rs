@@ -1,0 +1,322 @@
+//! Accounting, as a pure function of what was seen: where the time of every stage and pipe went.
+
+pub(crate) mod divide;
+mod late;
+mod naps;
+pub(crate) mod pipe;
+mod process;
+pub(crate) mod reason;
+pub(crate) mod series;
+pub(crate) mod stage;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::account::divide::{Now, StageSample};
+use crate::account::pipe::PipeAccount;
+use crate::account::process::ProcessAccount;
+use crate::account::reason::{Reason, Starving, reason};
+use crate::account::series::Clock;
+use crate::account::stage::StageAccount;
+use crate::sample::{Counts, Doing, IoCount, Look, ProcessLook, TaskLook};
+use crate::topology::Topology;
+use crate::topology::pipes::PipeKey;
+use fullbore_record::Cause;
+
+/// The accounts of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Accounts {
+    /// One for each stage of the topology, by the same index.
+    pub(crate) stages: Vec<StageAccount>,
+    pub(crate) pipes: BTreeMap<PipeKey, PipeAccount>,
+    processes: BTreeMap<i32, ProcessAccount>,
+    pub(crate) clock: Clock,
+    pub(crate) sums: Sums,
+    /// Stages that were taken over by an earlier turn of their loop.
+    absorbed: BTreeSet<usize>,
+    starving: Starving,
+    last_ns: u64,
+}
+
+/// Sums over the whole run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    pub(crate) samples: u64,
+    /// Time in which at least one stage was running.
+    pub(crate) one_runs_ns: u64,
+    /// Time in which at least two stages were running.
+    pub(crate) two_run_ns: u64,
+    pub(crate) cpus: u32,
+}
+
+/// A stage was seen to wait on something.
+pub(crate) type Wait = (usize, Reason);
+
+impl Accounts {
+    /// Empty accounts of a run on this many CPUs.
+    pub(crate) fn new(cpus: u32) -> Self {
+        Self {
+            stages: Vec::new(),
+            pipes: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            clock: Clock::new(),
+            sums: Sums { cpus, ..Sums::default() },
+            absorbed: BTreeSet::new(),
+            starving: Starving::default(),
+            last_ns: 0,
+        }
+    }
+
+    /// Adds what was seen since the look before. The topology has taken in the look already, and still holds
+    /// the processes that ended. Returns what stages wait for.
+    pub(crate) fn take_in(&mut self, topology: &Topology, look: &Look) -> Vec<Wait> {
+        let now_ns = look.at_ns.max(self.last_ns + 1);
+        for _ in 0..self.clock.reach(now_ns) {
+            self.stages.iter_mut().for_each(|stage| stage.series.halve());
+        }
+        self.follow(topology);
+        let mut samples = BTreeMap::new();
+        for seen in &look.processes {
+            self.add_process(topology, seen, &mut samples);
+        }
+        // Children have higher numbers than their parents as a rule, so they end first.
+        for seen in look.processes.iter().rev().filter(|seen| seen.has_ended) {
+            self.end_process(topology, seen.pid);
+        }
+        for seen in &look.processes {
+            self.add_children(seen, &mut samples);
+        }
+        self.pass(topology, now_ns);
+        self.count_io(look, now_ns);
+        let waits = self.divide(topology, &samples, now_ns);
+        self.count_overlap(topology, now_ns);
+        self.sums.samples += 1;
+        self.last_ns = now_ns;
+        waits
+    }
+
+    /// Forgets a pipe that has ended; `into` takes over its times.
+    pub(crate) fn forget_pipe(&mut self, key: PipeKey, into: Option<PipeKey>) {
+        let Some(account) = self.pipes.remove(&key) else { return };
+        if let Some(into) = into {
+            self.pipes.entry(into).or_default().absorb(&account);
+        }
+    }
+
+    /// Follows changes of the topology: new stages and processes, processes that changed stage, turns of loops
+    /// that were joined.
+    pub(crate) fn follow(&mut self, topology: &Topology) {
+        for stage in &topology.stages[self.stages.len()..] {
+            self.stages.push(StageAccount::begin(stage.start_ns));
+        }
+        for (pid, process) in &topology.processes {
+            let account =
+                self.processes.entry(*pid).or_insert_with(|| ProcessAccount::new(process.stage));
+            let from = std::mem::replace(&mut account.stage, process.stage);
+            if from != process.stage
+                && let (Some(io), Some(own)) = (account.io, account.own_io())
+            {
+                self.stages[from].io.ended = self.stages[from].io.ended.plus(own);
+                account.io_elsewhere = io;
+            }
+        }
+        for (index, stage) in topology.stages.iter().enumerate() {
+            if let Some(first) = stage.repeats
+                && self.absorbed.insert(index)
+            {
+                let (before, after) = self.stages.split_at_mut(index);
+                before[first].absorb(&mut after[0]);
+            }
+        }
+    }
+
+    fn add_process(
+        &mut self,
+        topology: &Topology,
+        seen: &ProcessLook,
+        samples: &mut BTreeMap<usize, StageSample>,
+    ) {
+        let Some(account) = self.processes.get_mut(&seen.pid) else { return };
+        let stage = &mut self.stages[account.stage];
+        let sample = samples.entry(account.stage).or_default();
+        for task in &seen.tasks {
+            account.cpu_ns += task.running_ns;
+            stage.unseen.bytes |= matches!(task.doing, Doing::Moving { .. });
+            let reason = reason(&task.doing, account.stage, &topology.pipes, &self.starving);
+            add_task(sample, task, reason, seen.has_ended);
+        }
+        if let Some(counts) = seen.counts {
+            sample.run_sum_ns += add_lost_threads(account, counts);
+        }
+        if !seen.has_ended {
+            let tasks = u32::try_from(seen.tasks.len()).unwrap_or(u32::MAX);
+            stage.threads = stage.threads.max(tasks);
+        }
+        stage.unseen.waits |= seen.waits_are_hidden;
+        stage.peak_memory_bytes = stage.peak_memory_bytes.max(seen.peak_memory_bytes);
+        account.io = seen.io.or(account.io);
+    }
+
+    /// A process has ended: what it did stays with its stage.
+    fn end_process(&mut self, topology: &Topology, pid: i32) {
+        let Some(account) = self.processes.remove(&pid) else { return };
+        let parent = topology.processes.get(&pid).map_or(0, |process| process.parent);
+        if let Some(parent) = self.processes.get_mut(&parent) {
+            parent.children.end(account.stage, account.counted_ns());
+            // Linux adds what a child read and wrote to its parent when the parent waits for it.
+            if parent.stage == account.stage {
+                return;
+            }
+            parent.io_elsewhere = parent.io_elsewhere.plus(account.io.unwrap_or_default());
+        }
+        let io = &mut self.stages[account.stage].io;
+        io.ended = io.ended.plus(account.own_io().unwrap_or_default());
+    }
+
+    /// Gives children's CPU time to the stages they belonged to.
+    fn add_children(&mut self, seen: &ProcessLook, samples: &mut BTreeMap<usize, StageSample>) {
+        let Some(cpu_ns) = seen.children_cpu_ns else { return };
+        let Some(account) = self.processes.get_mut(&seen.pid) else { return };
+        let inherited = account.children.take_in(cpu_ns);
+        for (stage, ns) in inherited.of_children {
+            // The stage may be over: then only its sum of CPU time grows.
+            match samples.get_mut(&stage) {
+                Some(sample) => sample.run_sum_ns += ns,
+                None => self.stages[stage].cpu_ns += ns,
+            }
+        }
+        samples.entry(account.stage).or_default().run_sum_ns += inherited.unseen_ns;
+    }
+
+    /// Time passes for every pipe that is held.
+    fn pass(&mut self, topology: &Topology, now_ns: u64) {
+        let length_ns = (now_ns - self.last_ns) as f64;
+        for (key, _) in topology.pipes.iter().filter(|(_, pipe)| pipe.is_alive()) {
+            let account = self.pipes.entry(key).or_default();
+            account.life_ns += length_ns;
+            account.samples += 1;
+        }
+    }
+
+    /// Counts bytes and calls of the stages of which something was read.
+    ///
+    /// What a process did after the last reading before its end is lost.
+    fn count_io(&mut self, look: &Look, now_ns: u64) {
+        let read = look.processes.iter().filter(|seen| seen.io.is_some());
+        let due: BTreeSet<usize> =
+            read.filter_map(|seen| Some(self.processes.get(&seen.pid)?.stage)).collect();
+        let mut live: BTreeMap<usize, IoCount> = BTreeMap::new();
+        for account in self.processes.values().filter(|account| due.contains(&account.stage)) {
+            let total = live.entry(account.stage).or_default();
+            *total = total.plus(account.own_io().unwrap_or_default());
+        }
+        for (stage, live) in live {
+            self.stages[stage].count_io(live, self.clock, now_ns);
+        }
+    }
+
+    /// Divides the time of every stage that was looked at; returns what stages wait for.
+    fn divide(
+        &mut self,
+        topology: &Topology,
+        samples: &BTreeMap<usize, StageSample>,
+        now_ns: u64,
+    ) -> Vec<Wait> {
+        let waiting_for_stages = waiting_for_stages(topology, samples);
+        self.starving = Starving::default();
+        let mut waits = Vec::new();
+        for (index, sample) in samples {
+            let stage = &mut self.stages[*index];
+            let from_ns = stage.last_ns.min(now_ns);
+            let to_ns = if waiting_for_stages.contains(index) {
+                // A shell that waits for stages does nothing itself: this is no part of its life.
+                stage.last_ns = now_ns;
+                from_ns + (sample.run_sum_ns + sample.wait_sum_ns).min(now_ns - from_ns)
+            } else if topology.stages[*index].alive > 0 {
+                now_ns
+            } else {
+                // It ended at some time since the sample before.
+                u64::midpoint(from_ns, now_ns)
+            };
+            if to_ns == from_ns {
+                continue;
+            }
+            stage.last_ns = from_ns;
+            let divided = stage.add(sample, to_ns, now_ns, self.clock);
+            if let Some(Now::Blocked(reason)) = stage.now {
+                self.starving.note(reason);
+            }
+            for (reason, ns) in divided.reasons {
+                self.note_wait(&reason, ns);
+                waits.push((*index, reason));
+            }
+        }
+        waits
+    }
+
+    fn note_wait(&mut self, reason: &Reason, ns: f64) {
+        match reason {
+            Reason::Reading(pipe) => self.pipes.entry(*pipe).or_default().reader_blocked_ns += ns,
+            Reason::Writing(pipe) => self.pipes.entry(*pipe).or_default().writer_blocked_ns += ns,
+            Reason::Other(_) => {}
+        }
+    }
+
+    fn count_overlap(&mut self, topology: &Topology, now_ns: u64) {
+        let stages = topology.stages.iter().zip(&self.stages);
+        let running = stages
+            .filter(|(stage, account)| stage.alive > 0 && account.now == Some(Now::Running))
+            .count();
+        let length_ns = now_ns - self.last_ns;
+        if running >= 1 {
+            self.sums.one_runs_ns += length_ns;
+        }
+        if running >= 2 && self.sums.cpus >= 2 {
+            self.sums.two_run_ns += length_ns;
+        }
+    }
+}
+
+/// Adds what one thread did to the sample of its stage.
+fn add_task(sample: &mut StageSample, task: &TaskLook, reason: Option<Reason>, has_ended: bool) {
+    sample.run_sum_ns += task.running_ns;
+    sample.run_max_ns = sample.run_max_ns.max(task.running_ns);
+    sample.wait_sum_ns += task.waiting_ns;
+    match reason {
+        // The threads of a process that has ended wait for nothing any more.
+        _ if has_ended => {}
+        None => sample.running_tasks += 1,
+        Some(reason) => {
+            if sample.reason.as_ref().is_none_or(|other| reason.rank() > other.rank()) {
+                sample.reason = Some(reason);
+            }
+        }
+    }
+}
+
+/// Threads take their times with them when they end; the count of the whole process keeps them. Returns what
+/// was not counted before.
+fn add_lost_threads(account: &mut ProcessAccount, counts: Counts) -> u64 {
+    account.most_threads = account.most_threads.max(counts.threads);
+    if account.most_threads < 2 {
+        return 0;
+    }
+    let lost_ns = counts.cpu_ns.saturating_sub(account.cpu_ns);
+    account.cpu_ns += lost_ns;
+    lost_ns
+}
+
+/// Shells that wait for a child which is a live stage.
+fn waiting_for_stages(
+    topology: &Topology,
+    samples: &BTreeMap<usize, StageSample>,
+) -> BTreeSet<usize> {
+    let alive = topology.stages.iter().filter(|stage| stage.alive > 0);
+    let busy: BTreeSet<i32> = alive.map(|stage| stage.container).collect();
+    let waits = |sample: &StageSample| {
+        sample.running_tasks == 0 && sample.reason == Some(Reason::Other(Cause::Child))
+    };
+    let waiting = samples
+        .iter()
+        .filter(|(index, sample)| waits(sample) && busy.contains(&topology.stages[**index].leader));
+    waiting.map(|(index, _)| *index).collect()
+}

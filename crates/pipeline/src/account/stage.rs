@@ -1,0 +1,128 @@
+//! The account of one stage: where its time went, what it moved.
+
+use std::collections::BTreeMap;
+
+use crate::account::divide::{Divided, Divider, Now, StageSample};
+use crate::account::reason::Reason;
+use crate::account::series::{Clock, Series, Spent};
+use crate::sample::IoCount;
+use fullbore_record::Cause;
+
+/// The account of one stage, over all its processes, past and present.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StageAccount {
+    /// CPU time of all its processes, ended children included.
+    pub(crate) cpu_ns: u64,
+    pub(crate) spent: Spent,
+    /// `spent.other_ns`, by cause.
+    pub(crate) causes: BTreeMap<Cause, f64>,
+    pub(crate) series: Series,
+    pub(crate) now: Option<Now>,
+    /// Since when it has waited for the same thing without a break.
+    pub(crate) blocked_since_ns: Option<u64>,
+    /// Until when its time has been divided.
+    pub(crate) last_ns: u64,
+    pub(crate) io: StageIo,
+    pub(crate) unseen: Unseen,
+    /// Most threads of one process at a time.
+    pub(crate) threads: u32,
+    pub(crate) peak_memory_bytes: Option<u64>,
+    divider: Divider,
+}
+
+/// What a stage read and wrote.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StageIo {
+    /// Counts of processes that have ended.
+    pub(crate) ended: IoCount,
+    /// All that was counted so far; `None` while nothing could be read.
+    pub(crate) total: Option<IoCount>,
+    /// When it was last counted.
+    read_ns: u64,
+}
+
+/// What cannot be told about a stage.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unseen {
+    /// It moves data by splice, which Linux does not count.
+    pub(crate) bytes: bool,
+    /// What one of its processes waits for may not be looked at.
+    pub(crate) waits: bool,
+}
+
+impl StageAccount {
+    /// An empty account of a stage that begins now.
+    pub(crate) fn begin(start_ns: u64) -> Self {
+        Self {
+            last_ns: start_ns,
+            io: StageIo { read_ns: start_ns, ..StageIo::default() },
+            threads: 1,
+            ..Self::default()
+        }
+    }
+
+    /// How long the stage lived so far.
+    pub(crate) fn life_ns(&self) -> f64 {
+        self.spent.total_ns()
+    }
+
+    /// Adds the time until `to_ns`; the sample was taken at `now_ns`.
+    pub(crate) fn add(
+        &mut self,
+        sample: &StageSample,
+        to_ns: u64,
+        now_ns: u64,
+        clock: Clock,
+    ) -> Divided {
+        let from_ns = self.last_ns.min(now_ns);
+        self.note(sample.now(), now_ns);
+        let divided = self.divider.divide(sample, to_ns - from_ns);
+        for (reason, ns) in &divided.reasons {
+            if let Reason::Other(cause) = reason {
+                *self.causes.entry(*cause).or_default() += ns;
+            }
+        }
+        self.cpu_ns += sample.run_sum_ns;
+        self.spent.add(&divided.spent, 1.0);
+        self.series.spend(clock, from_ns, to_ns, &divided.spent);
+        self.last_ns = now_ns;
+        divided
+    }
+
+    fn note(&mut self, now: Option<Now>, now_ns: u64) {
+        if !matches!(now, Some(Now::Blocked(_))) || now != self.now {
+            self.blocked_since_ns = matches!(now, Some(Now::Blocked(_))).then_some(now_ns);
+        }
+        self.now = now;
+    }
+
+    /// Takes over the counts of the live processes; puts the growth into the series.
+    pub(crate) fn count_io(&mut self, live: IoCount, clock: Clock, now_ns: u64) {
+        let total = self.io.ended.plus(live);
+        let grown = total.minus(self.io.total.unwrap_or_default());
+        let from_ns = self.io.read_ns.min(now_ns);
+        self.series.moved(clock, from_ns, now_ns, grown.read_bytes, grown.written_bytes);
+        self.io.total = Some(total);
+        self.io.read_ns = now_ns;
+    }
+
+    /// Takes over everything that another turn of the same command did.
+    pub(crate) fn absorb(&mut self, other: &mut Self) {
+        self.cpu_ns += other.cpu_ns;
+        self.threads = self.threads.max(other.threads);
+        self.peak_memory_bytes = self.peak_memory_bytes.max(other.peak_memory_bytes);
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.spent.add(&other.spent, 1.0);
+        for (cause, ns) in std::mem::take(&mut other.causes) {
+            *self.causes.entry(cause).or_default() += ns;
+        }
+        self.series.absorb(&std::mem::take(&mut other.series));
+        self.io.ended = self.io.ended.plus(other.io.ended);
+        self.io.total = match (self.io.total, other.io.total) {
+            (Some(one), Some(two)) => Some(one.plus(two)),
+            (one, two) => one.or(two),
+        };
+        self.unseen.bytes |= other.unseen.bytes;
+        self.unseen.waits |= other.unseen.waits;
+    }
+}

@@ -1,0 +1,87 @@
+//! How closely samples follow each other.
+
+use std::time::Duration;
+
+/// Samples follow each other this closely at first …
+const FIRST_INTERVAL_NS: u64 = 1_000_000;
+/// … and even more closely in the first moments, because short stages come and go.
+const BIRTH_NS: u64 = 12_000_000;
+const BIRTH_INTERVAL_NS: u64 = 250_000;
+/// Later the interval is this part of the time the run has lasted …
+const INTERVAL_SHARE: u64 = 100;
+/// … at most this in the first second, which decides about tuning, …
+const EARLY_INTERVAL_NS: u64 = 2_000_000;
+const EARLY_NS: u64 = 1_000_000_000;
+/// … and this in the long run: 50 samples a second cost 0.3 % of a CPU with four stages.
+const LAST_INTERVAL_NS: u64 = 20_000_000;
+/// It is never longer than this, or stages come and go unseen.
+const LONGEST_INTERVAL_NS: u64 = 250_000_000;
+/// Sampling may take this part of a CPU, whatever the number of stages …
+const OBSERVER_SHARE: u64 = 60;
+/// … and this at first, when much is new.
+const EARLY_OBSERVER_SHARE: u64 = 10;
+
+/// The pace of sampling.
+#[derive(Clone, Debug)]
+pub(crate) struct Pace {
+    random: u64,
+}
+
+impl Pace {
+    /// A pace whose jitter is seeded by `seed`.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { random: seed | 1 }
+    }
+
+    /// How long to wait for the next sample; the last one took `spent`.
+    ///
+    /// The interval varies by a quarter, so that samples do not beat with a pipeline that works in a rhythm.
+    pub(crate) fn next(&mut self, elapsed_ns: u64, spent: Duration) -> Duration {
+        let length_ns = interval_ns(elapsed_ns, spent);
+        // xorshift64, Marsaglia 2003.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        Duration::from_nanos(length_ns * 3 / 4 + self.random % (length_ns / 2 + 1))
+    }
+}
+
+fn interval_ns(elapsed_ns: u64, spent: Duration) -> u64 {
+    if elapsed_ns < BIRTH_NS {
+        return BIRTH_INTERVAL_NS;
+    }
+    let (wanted_ns, share) = if elapsed_ns < EARLY_NS {
+        let wanted_ns = elapsed_ns / INTERVAL_SHARE;
+        (wanted_ns.clamp(FIRST_INTERVAL_NS, EARLY_INTERVAL_NS), EARLY_OBSERVER_SHARE)
+    } else {
+        let wanted_ns = elapsed_ns / (INTERVAL_SHARE * 5);
+        (wanted_ns.clamp(EARLY_INTERVAL_NS, LAST_INTERVAL_NS), OBSERVER_SHARE)
+    };
+    let spent_ns = u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX);
+    wanted_ns.max(spent_ns.saturating_mul(share).min(LONGEST_INTERVAL_NS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_costly_sample_makes_the_next_one_come_later() {
+        let cheap = interval_ns(60_000_000_000, Duration::from_micros(100));
+        assert_eq!(cheap, LAST_INTERVAL_NS);
+        let costly = interval_ns(60_000_000_000, Duration::from_millis(2));
+        assert_eq!(costly, 120_000_000);
+        let much_too_costly = interval_ns(60_000_000_000, Duration::from_secs(1));
+        assert_eq!(much_too_costly, LONGEST_INTERVAL_NS);
+    }
+
+    #[test]
+    fn intervals_vary_by_a_quarter_around_what_is_wanted() {
+        let mut pace = Pace::new(7);
+        let nexts: Vec<u64> = (0..1000)
+            .map(|_| pace.next(60_000_000_000, Duration::ZERO).as_millis().try_into().unwrap())
+            .collect();
+        assert!(nexts.iter().all(|ms| (15..=25).contains(ms)), "{nexts:?}");
+        assert!(nexts.contains(&15) && nexts.iter().any(|ms| *ms >= 24));
+    }
+}

@@ -1,0 +1,177 @@
+//! The files of `/proc` that are read again and again for one process.
+
+use fullbore_proc::{Activity, Fd, HotFile, Root, SchedStat, Stat, State, Unavailable};
+
+use crate::sample::IoCount;
+
+/// A thread of a watched process.
+#[derive(Debug)]
+pub(crate) struct TaskFiles {
+    tid: i32,
+    syscall: HotFile,
+    times: HotFile,
+    children: HotFile,
+    /// Its times when last read.
+    last: SchedStat,
+}
+
+/// Where the times of a thread come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clockwork {
+    /// The scheduler's own count, in nanoseconds.
+    Scheduler,
+    /// Clock ticks of this many nanoseconds, on a Linux without that count; waiting for a CPU stays unknown.
+    Ticks(u64),
+}
+
+impl Clockwork {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Scheduler => "schedstat",
+            Self::Ticks(_) => "stat",
+        }
+    }
+
+    fn parse(self, text: &str) -> Option<SchedStat> {
+        match self {
+            Self::Scheduler => SchedStat::parse(text),
+            Self::Ticks(tick_ns) => {
+                let running_ns = Stat::parse(text)?.cpu_ticks * tick_ns;
+                Some(SchedStat { running_ns, waiting_ns: 0 })
+            }
+        }
+    }
+}
+
+/// What one reading of a thread gave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskReading {
+    pub(crate) running_ns: u64,
+    pub(crate) waiting_ns: u64,
+    /// `None`: what it does may not be seen.
+    pub(crate) activity: Option<Activity>,
+}
+
+/// A process with its open files.
+#[derive(Debug)]
+pub(crate) struct ProcessFiles {
+    pub(crate) pid: i32,
+    /// Descriptors as last read.
+    pub(crate) fds: Vec<Fd>,
+    pub(crate) tasks: Vec<TaskFiles>,
+    /// When it was first seen, in nanoseconds from the start of the run.
+    pub(crate) first_ns: u64,
+    /// When to read again what changes rarely.
+    pub(crate) rare_due_ns: u64,
+    /// Samples that could not see what it waits for.
+    pub(crate) unseen_samples: u32,
+    clockwork: Clockwork,
+    stat: HotFile,
+    io: HotFile,
+}
+
+/// Threads looked at in each process; a process with more is judged by its first ones.
+const TASKS_MAX: usize = 64;
+
+impl TaskFiles {
+    fn open(root: &Root, clockwork: Clockwork, pid: i32, tid: i32) -> Self {
+        Self {
+            tid,
+            syscall: root.hot_file(pid, &format!("task/{tid}/syscall")),
+            times: root.hot_file(pid, &format!("task/{tid}/{}", clockwork.file())),
+            children: root.hot_file(pid, &format!("task/{tid}/children")),
+            last: SchedStat::default(),
+        }
+    }
+
+    /// `None` when the thread has ended. Times that may not be read count as unchanged.
+    fn read(&mut self, clockwork: Clockwork, buffer: &mut [u8]) -> Option<TaskReading> {
+        let now = match self.times.try_read(buffer) {
+            Ok(text) => clockwork.parse(text).unwrap_or(self.last),
+            Err(Unavailable::Gone) => return None,
+            Err(_) => self.last,
+        };
+        let before = std::mem::replace(&mut self.last, now);
+        Some(TaskReading {
+            running_ns: now.running_ns.saturating_sub(before.running_ns),
+            waiting_ns: now.waiting_ns.saturating_sub(before.waiting_ns),
+            activity: self.syscall.read(buffer).and_then(Activity::parse),
+        })
+    }
+}
+
+impl ProcessFiles {
+    /// Opens the files of a process.
+    pub(crate) fn open(root: &Root, clockwork: Clockwork, pid: i32, now_ns: u64) -> Self {
+        Self {
+            pid,
+            fds: root.fds(pid).unwrap_or_default(),
+            tasks: vec![TaskFiles::open(root, clockwork, pid, pid)],
+            first_ns: now_ns,
+            rare_due_ns: now_ns,
+            unseen_samples: 0,
+            clockwork,
+            stat: root.hot_file(pid, "stat"),
+            io: root.hot_file(pid, "io"),
+        }
+    }
+
+    /// Reads every thread; empty when the process has ended.
+    pub(crate) fn read_tasks(&mut self, buffer: &mut [u8]) -> Vec<TaskReading> {
+        let mut readings = Vec::with_capacity(self.tasks.len());
+        self.tasks.retain_mut(|task| {
+            let reading = task.read(self.clockwork, buffer);
+            readings.extend(reading);
+            reading.is_some()
+        });
+        readings
+    }
+
+    /// Reads state, parent, threads and CPU time.
+    ///
+    /// # Errors
+    /// [`Unavailable::Gone`] when the process has ended, waited for or not.
+    pub(crate) fn read_stat(&self, buffer: &mut [u8]) -> Result<Stat, Unavailable> {
+        let stat = Stat::parse(self.stat.try_read(buffer)?).ok_or(Unavailable::NotUnderstood)?;
+        if stat.state == State::Ended { Err(Unavailable::Gone) } else { Ok(stat) }
+    }
+
+    /// Finds threads that began since.
+    pub(crate) fn find_tasks(&mut self, root: &Root) {
+        for tid in root.threads(self.pid).into_iter().take(TASKS_MAX) {
+            if !self.tasks.iter().any(|task| task.tid == tid) {
+                self.tasks.push(TaskFiles::open(root, self.clockwork, self.pid, tid));
+            }
+        }
+    }
+
+    /// Processes that its first `tasks` threads started, as far as Linux lists them.
+    pub(crate) fn read_children(&self, tasks: usize, buffer: &mut [u8], into: &mut Vec<i32>) {
+        for task in self.tasks.iter().take(tasks) {
+            let text = task.children.read(buffer).unwrap_or_default();
+            into.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+        }
+    }
+
+    /// Reads bytes and calls.
+    pub(crate) fn read_io(&self, buffer: &mut [u8]) -> Option<IoCount> {
+        self.io.read(buffer).and_then(fullbore_proc::Io::parse).map(IoCount::from)
+    }
+
+    /// A descriptor; looked up again when it is not known, or when `is_stale` says so.
+    pub(crate) fn fd(
+        &mut self,
+        root: &Root,
+        number: i32,
+        is_stale: impl Fn(&Fd) -> bool,
+    ) -> Option<&Fd> {
+        if let Some(place) = self.fds.iter().position(|fd| fd.number == number) {
+            if !is_stale(&self.fds[place]) {
+                return self.fds.get(place);
+            }
+            self.fds.swap_remove(place);
+        }
+        self.fds.push(root.fd(self.pid, number)?);
+        self.fds.last()
+    }
+}

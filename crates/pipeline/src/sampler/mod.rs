@@ -1,0 +1,389 @@
+//! Reads `/proc`: who is there ([`Sampler::census`]) and what they do ([`Sampler::look`]).
+//!
+//! Only this folder reads the files of watched processes. It decides nothing: what it read becomes plain
+//! values, and what they mean is decided by code that can be tested without processes.
+
+mod files;
+mod leaders;
+mod waits;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::BorrowedFd;
+
+use fullbore_measure::Bytes;
+use fullbore_pipe::{Handle, PipeId, capacity, lend};
+use fullbore_proc::{
+    Activity, Fact, Fd, HotFile, Root, State, Target, Unavailable, Wait, clock_ticks_per_second,
+};
+
+use crate::sample::{
+    Born, Census, Counts, Doing, HeldEnds, Look, PipeCapacity, PipeEnd, ProcessLook, TaskLook,
+};
+use crate::sampler::files::{Clockwork, ProcessFiles, TaskReading};
+use crate::sampler::leaders::Leaders;
+use crate::sampler::waits::{Sight, asleep};
+use crate::topology::Topology;
+use crate::topology::pipes::Pipe;
+use fullbore_record::Cause;
+
+pub(crate) use waits::pipe_of;
+
+/// Samples that may fail to see a process's waits (one within execve cannot be looked into) before it counts
+/// as closed to us.
+const UNSEEN_SAMPLES_MAX: u32 = 5;
+/// Bytes and calls are read this often: enough for rates that are shown four times a second.
+const IO_INTERVAL_NS: u64 = 50_000_000;
+/// At every sample of this many, threads are counted and threads other than the first are asked for children.
+const TASKS_INTERVAL: u64 = 8;
+
+/// The open files of everything that is watched.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    root: Root,
+    processes: BTreeMap<i32, ProcessFiles>,
+    /// The children of fullbore: processes whose parent ended.
+    orphans: HotFile,
+    /// Processes that ended and have not been waited for.
+    zombies: BTreeSet<i32>,
+    /// Children that fullbore had before the run.
+    strangers: BTreeSet<i32>,
+    /// The first process of each stage, for its exit status.
+    pub(crate) leaders: Leaders,
+    /// CPU time of ended children, by parent, when last read.
+    children_cpu_ns: BTreeMap<i32, u64>,
+    samples: u64,
+    io_due_ns: u64,
+    tick_ns: u64,
+    clockwork: Clockwork,
+    gaps: Vec<String>,
+    buffer: Vec<u8>,
+}
+
+impl Sampler {
+    /// Nothing is watched yet; `own` is the process of fullbore, and `strangers` are children it had before.
+    pub(crate) fn new(root: Root, own: i32, strangers: BTreeSet<i32>) -> Self {
+        let tick_ns = 1_000_000_000 / clock_ticks_per_second().max(1);
+        let withheld = root.unavailable(own);
+        let counts_ticks = withheld.iter().any(|(fact, _)| *fact == Fact::Times);
+        Self {
+            orphans: root.hot_file(own, &format!("task/{own}/children")),
+            gaps: withheld.iter().map(|(fact, why)| gap(*fact, *why)).collect(),
+            root,
+            processes: BTreeMap::new(),
+            zombies: BTreeSet::new(),
+            strangers,
+            leaders: Leaders::default(),
+            children_cpu_ns: BTreeMap::new(),
+            samples: 0,
+            io_due_ns: 0,
+            tick_ns,
+            clockwork: if counts_ticks { Clockwork::Ticks(tick_ns) } else { Clockwork::Scheduler },
+            buffer: vec![0; 4096],
+        }
+    }
+
+    /// What this Linux withholds about processes, one sentence each.
+    pub(crate) fn gaps(&self) -> &[String] {
+        &self.gaps
+    }
+
+    /// Finds processes that began since, and reads the ends of pipes when something changed.
+    pub(crate) fn census(&mut self, topology: &Topology, now_ns: u64) -> Census {
+        let mut census = Census { at_ns: now_ns, ..Census::default() };
+        if self.samples == 0 {
+            census.born.extend(self.begin(topology.roots.own, topology.roots.shell, now_ns));
+        }
+        loop {
+            let found = self.find_children(topology.roots.own);
+            if found.is_empty() {
+                break;
+            }
+            for (parent, pid) in found {
+                census.born.extend(self.begin(parent, pid, now_ns));
+            }
+        }
+        if !census.born.is_empty() || now_ns >= topology.ends_due_ns {
+            census.ends = Some(self.read_ends());
+        }
+        census
+    }
+
+    /// Looks at every task once.
+    pub(crate) fn look(&mut self, topology: &Topology, now_ns: u64) -> Look {
+        let mut look = Look { at_ns: now_ns, ..Look::default() };
+        let is_io_due = now_ns >= self.io_due_ns;
+        let mut processes = std::mem::take(&mut self.processes);
+        for process in processes.values_mut() {
+            let mut seen = self.look_at(topology, process, now_ns);
+            let is_young = now_ns.saturating_sub(process.first_ns) < IO_INTERVAL_NS;
+            if !seen.has_ended && seen.io.is_none() && (is_io_due || is_young) {
+                seen.io = process.read_io(&mut self.buffer);
+            }
+            look.processes.push(seen);
+        }
+        self.processes = processes;
+        if is_io_due {
+            self.io_due_ns = now_ns + IO_INTERVAL_NS;
+        }
+        // After the ends: a parent's count has grown by what its ended children used.
+        self.read_children_times(topology, &mut look);
+        for seen in look.processes.iter().filter(|seen| seen.has_ended) {
+            self.processes.remove(&seen.pid);
+            self.children_cpu_ns.remove(&seen.pid);
+            self.zombies.insert(seen.pid);
+            self.leaders.end(seen.pid, now_ns);
+        }
+        look.capacities = capacities(topology);
+        self.samples += 1;
+        look
+    }
+
+    /// Descriptors anywhere on the machine that lead to a pipe and are not of the pipeline, as far as they
+    /// may be seen.
+    pub(crate) fn outside_handles(&self, own: i32, pipe: PipeId) -> Vec<Handle> {
+        let others = self.root.processes().into_iter();
+        let others = others.filter(|pid| !self.processes.contains_key(pid) && *pid != own);
+        let mut handles = Vec::new();
+        for pid in others {
+            for end in pipe_ends(&self.root.fds(pid).unwrap_or_default()) {
+                if end.pipe == pipe {
+                    let which = if end.reads {
+                        fullbore_pipe::End::Read
+                    } else {
+                        fullbore_pipe::End::Write
+                    };
+                    handles.push(Handle { pid, fd: end.fd, pipe, end: which });
+                }
+            }
+        }
+        handles
+    }
+
+    fn begin(&mut self, parent: i32, pid: i32, now_ns: u64) -> Option<Born> {
+        let stat = self.root.stat(pid).filter(|stat| stat.state != State::Ended);
+        let Some(stat) = stat else {
+            self.zombies.insert(pid);
+            return None;
+        };
+        let process = ProcessFiles::open(&self.root, self.clockwork, pid, now_ns);
+        let words = self.root.command_line(pid);
+        // A kernel thread or a zombie has no words: its name in brackets, as ps prints it.
+        let words = if words.is_empty() { vec![format!("[{}]", stat.comm)] } else { words };
+        let ends = pipe_ends(&process.fds);
+        self.processes.insert(pid, process);
+        Some(Born { pid, parent, words, ends })
+    }
+
+    /// Children of watched processes that are not watched themselves, each with its parent.
+    fn find_children(&mut self, own: i32) -> Vec<(i32, i32)> {
+        let mut found = Vec::new();
+        let mut children = Vec::new();
+        // Threads other than the first may start processes, too; they are asked now and then.
+        let all_tasks = self.samples.is_multiple_of(TASKS_INTERVAL);
+        for (pid, process) in &self.processes {
+            children.clear();
+            let tasks = if all_tasks { usize::MAX } else { 1 };
+            process.read_children(tasks, &mut self.buffer, &mut children);
+            found.extend(children.iter().map(|child| (*pid, *child)));
+        }
+        if !self.orphans.is_open() && all_tasks {
+            found.extend(self.find_by_parent(own));
+        }
+        let orphans = self.orphans.read(&mut self.buffer).unwrap_or_default();
+        found.extend(
+            orphans.split_ascii_whitespace().filter_map(|pid| Some((own, pid.parse().ok()?))),
+        );
+        self.zombies.retain(|zombie| found.iter().any(|(_, pid)| pid == zombie));
+        found.retain(|(_, pid)| {
+            !self.processes.contains_key(pid)
+                && !self.zombies.contains(pid)
+                && !self.strangers.contains(pid)
+        });
+        found
+    }
+
+    /// The same from every process's own word on its parent, for a Linux without lists of children.
+    fn find_by_parent(&self, own: i32) -> Vec<(i32, i32)> {
+        let all = self.root.processes().into_iter().filter(|pid| *pid != own);
+        let parents = all.filter_map(|pid| Some((self.root.stat(pid)?.parent, pid)));
+        let is_known = |parent: &i32| *parent == own || self.processes.contains_key(parent);
+        parents.filter(|(parent, _)| is_known(parent)).collect()
+    }
+
+    fn read_ends(&mut self) -> Vec<HeldEnds> {
+        let mut all = Vec::with_capacity(self.processes.len());
+        for (pid, process) in &mut self.processes {
+            if let Some(fds) = self.root.fds(*pid) {
+                process.fds = fds;
+                all.push(HeldEnds { pid: *pid, ends: pipe_ends(&process.fds) });
+            }
+        }
+        all
+    }
+
+    fn look_at(
+        &mut self,
+        topology: &Topology,
+        process: &mut ProcessFiles,
+        now_ns: u64,
+    ) -> ProcessLook {
+        let mut seen = ProcessLook { pid: process.pid, ..ProcessLook::default() };
+        let readings = process.read_tasks(&mut self.buffer);
+        seen.has_ended = readings.is_empty();
+        for TaskReading { running_ns, waiting_ns, activity } in readings {
+            let doing = match activity {
+                Some(Activity::Running) => Some(Doing::Running),
+                Some(Activity::Blocked(wait)) => self.doing(topology, process, wait),
+                None => self.guess(process, &mut seen),
+            };
+            seen.has_ended |= doing.is_none();
+            // It has ended, but what it did until then counts.
+            let doing = doing.unwrap_or(Doing::Waiting(Cause::Unknown));
+            seen.tasks.push(TaskLook { running_ns, waiting_ns, doing });
+        }
+        if seen.has_ended {
+            return seen;
+        }
+        if self.samples.is_multiple_of(TASKS_INTERVAL) {
+            self.count_threads(process, &mut seen);
+        }
+        if now_ns >= process.rare_due_ns {
+            self.look_rarely(topology, process, &mut seen, now_ns);
+        }
+        seen
+    }
+
+    fn doing(
+        &mut self,
+        topology: &Topology,
+        process: &mut ProcessFiles,
+        wait: Wait,
+    ) -> Option<Doing> {
+        let mut sight =
+            Sight { root: &self.root, pipes: &topology.pipes, buffer: &mut self.buffer };
+        sight.doing(process, wait)
+    }
+
+    /// What a process does that may not be looked into (another user's): its state letter is all there is.
+    fn guess(&mut self, process: &mut ProcessFiles, seen: &mut ProcessLook) -> Option<Doing> {
+        process.unseen_samples += 1;
+        if process.unseen_samples == UNSEEN_SAMPLES_MAX {
+            seen.waits_are_hidden = true;
+        }
+        if process.read_stat(&mut self.buffer).is_ok_and(|stat| stat.state == State::Running) {
+            return Some(Doing::Running);
+        }
+        asleep(process, &mut self.buffer)
+    }
+
+    /// Counts threads, and finds those that began since.
+    fn count_threads(&mut self, process: &mut ProcessFiles, seen: &mut ProcessLook) {
+        let Ok(stat) = process.read_stat(&mut self.buffer) else { return };
+        if stat.threads as usize != process.tasks.len() {
+            process.find_tasks(&self.root);
+        }
+        seen.parent = Some(stat.parent);
+        seen.counts = Some(Counts { threads: stat.threads, cpu_ns: stat.cpu_ticks * self.tick_ns });
+    }
+
+    /// Reads what costs more than it changes: what the process runs, its memory.
+    fn look_rarely(
+        &mut self,
+        topology: &Topology,
+        process: &mut ProcessFiles,
+        seen: &mut ProcessLook,
+        now_ns: u64,
+    ) {
+        let known = topology.processes.get(&process.pid).map(|process| &process.words);
+        let words = self.root.command_line(process.pid);
+        // A process that is ending has no words any more.
+        seen.words = (!words.is_empty() && known != Some(&words)).then_some(words);
+        let status = self.root.status(process.pid);
+        seen.peak_memory_bytes = status.and_then(|status| status.peak_memory_bytes);
+        seen.io = process.read_io(&mut self.buffer);
+        // A process calls execve and opens its files soon after its start: look often then.
+        let age_ns = now_ns.saturating_sub(process.first_ns);
+        process.rare_due_ns = now_ns + age_ns.clamp(1_000_000, 500_000_000);
+    }
+
+    /// Reads the CPU time of ended children, of processes that have any.
+    fn read_children_times(&mut self, topology: &Topology, look: &mut Look) {
+        let bereaved: BTreeSet<i32> = look
+            .processes
+            .iter()
+            .filter(|seen| seen.has_ended)
+            .filter_map(|seen| Some(topology.processes.get(&seen.pid)?.parent))
+            .collect();
+        let mut grown = BTreeSet::new();
+        for seen in look.processes.iter_mut().filter(|seen| !seen.has_ended) {
+            let known = topology.processes.get(&seen.pid);
+            if !bereaved.contains(&seen.pid) && !known.is_some_and(|known| known.has_children) {
+                continue;
+            }
+            let files = self.processes.get(&seen.pid);
+            if let Some(Ok(stat)) = files.map(|files| files.read_stat(&mut self.buffer)) {
+                seen.parent = Some(stat.parent);
+                let children_cpu_ns = stat.children_cpu_ticks * self.tick_ns;
+                seen.children_cpu_ns = Some(children_cpu_ns);
+                if self.children_cpu_ns.insert(seen.pid, children_cpu_ns) != Some(children_cpu_ns) {
+                    grown.insert(seen.pid);
+                }
+            }
+        }
+        // A child that ended during this look is part of the count already: it must count as ended, too, or its
+        // CPU time would be taken for that of children nobody saw.
+        for seen in look.processes.iter_mut().filter(|seen| !seen.has_ended) {
+            let parent = topology.processes.get(&seen.pid).map_or(0, |process| process.parent);
+            let files = self.processes.get(&seen.pid).filter(|_| grown.contains(&parent));
+            let stat = files.map(|files| files.read_stat(&mut self.buffer));
+            seen.has_ended = matches!(stat, Some(Err(Unavailable::Gone)));
+        }
+    }
+}
+
+/// What the record lacks when Linux withholds a fact about every process.
+fn gap(fact: Fact, why: Unavailable) -> String {
+    let lacks = match fact {
+        Fact::State => "nothing of this run can be seen",
+        Fact::Times => "CPU time is known to a clock tick only, and waiting for a CPU not at all",
+        Fact::Wait => "what stages wait for is unknown",
+        Fact::Io => "bytes and calls are unknown",
+        Fact::Children => {
+            "processes are found by reading all of /proc, so short ones may be missed"
+        }
+        Fact::Descriptors => "pipes cannot be seen",
+    };
+    format!("/proc/PID/{}: {why}: {lacks}", fact.file())
+}
+
+/// The descriptors that lead to pipes.
+fn pipe_ends(fds: &[Fd]) -> Vec<PipeEnd> {
+    let ends = fds.iter().filter_map(|fd| {
+        let path = match &fd.target {
+            Target::Fifo { path, .. } => Some(path.clone()),
+            _ => None,
+        };
+        let pipe = pipe_of(&fd.target)?;
+        Some(PipeEnd { fd: fd.number, pipe, path, reads: fd.reads, writes: fd.writes })
+    });
+    ends.collect()
+}
+
+/// The capacities of live pipes that are not known yet.
+fn capacities(topology: &Topology) -> Vec<PipeCapacity> {
+    let new = topology.pipes.iter().map(|(_, pipe)| pipe);
+    let new = new.filter(|pipe| pipe.is_alive() && pipe.initial_capacity.is_none());
+    new.filter_map(|pipe| {
+        let Bytes(bytes) = ask(pipe, |fd| capacity(fd).ok())?;
+        Some(PipeCapacity { pipe: pipe.id, bytes })
+    })
+    .collect()
+}
+
+/// Asks a pipe something through the first descriptor that still leads to it.
+pub(crate) fn ask<T>(pipe: &Pipe, question: impl Fn(BorrowedFd<'_>) -> Option<T>) -> Option<T> {
+    // A read end is asked first: to hold one for a moment delays nothing.
+    let mut handles: Vec<Handle> = pipe.handles.iter().map(|held| held.handle).collect();
+    handles.sort_by_key(|handle| handle.end);
+    handles.into_iter().find_map(|handle| lend(handle, &question).ok().flatten())
+}

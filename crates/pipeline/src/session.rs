@@ -1,0 +1,364 @@
+//! The run itself: start, sample, account, tune, pass signals on, and report.
+
+use std::fs::File;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use fullbore_measure::Host;
+use fullbore_pipe::Limits;
+use fullbore_proc::{Root, State, host};
+use rustix::time::ClockId;
+use signal_hook::consts::signal::{SIGCONT, SIGSTOP, SIGTSTP};
+
+use crate::observed::Observed;
+use crate::pace::Pace;
+use crate::recording::{End, Recorder, Start};
+use crate::sample::Sample;
+use crate::sampler::{Sampler, ask};
+use crate::subject::{Doubt, Event, Events, Sender, Started, as_shell_reports, start};
+use crate::summarise::{Frame, Numbers, record};
+use crate::topology::pipes::Pipes;
+use crate::topology::{Roots, Topology};
+use crate::tune::{Tuner, Tuning, apply, restore_all};
+use crate::{Command, Error};
+use fullbore_diagnose::diagnose;
+use fullbore_record::{Job, RunRecord, Snapshot};
+
+/// How a run is watched.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// What may be done to pipes.
+    pub tuning: Tuning,
+    /// Where to record every sample, for [`crate::replay`].
+    pub samples: Option<File>,
+}
+
+/// Someone who looks on while the pipeline runs.
+pub trait Onlooker {
+    /// How often [`Onlooker::show`] is called; `None`: never.
+    fn interval(&self) -> Option<Duration>;
+    /// Shows the record so far.
+    fn show(&mut self, snapshot: &Snapshot);
+    /// The run is about to be stopped (Ctrl-Z): leave the terminal as it was.
+    fn pause(&mut self);
+}
+
+/// A run that has ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Finished {
+    /// Everything seen.
+    pub record: RunRecord,
+    /// Signal that ended the shell, if one did.
+    pub signal: Option<i32>,
+    /// A change to a pipe was refused.
+    pub was_refused: bool,
+}
+
+/// Runs a command to its end.
+///
+/// A run takes over the whole process it is called in, for good: it handles signals, becomes the subreaper of
+/// its descendants (prctl(2)), collects *every* child that ends, raises its own limit on open files, and once the
+/// pipeline was started turns standard input and output into `/dev/null` and closes every descriptor that was
+/// inherited. It is meant for a program whose one task this is.
+///
+/// # Errors
+/// When the command could not be started, or its end not be learned. Failing to watch or to tune is no error:
+/// the record says so.
+pub fn run(
+    command: &Command,
+    options: Options,
+    onlooker: &mut dyn Onlooker,
+) -> Result<Finished, Error> {
+    let host = host(&Root::system());
+    let events = Events::listen(onlooker.interval().is_some())?;
+    let started = start(command)?;
+    events.begin(started.pid);
+    Session::begin(command, options, host, started).watch_to_the_end(&events, onlooker)
+}
+
+/// What ended this long before a signal was heard of may have ended of it.
+const A_MOMENT_NS: u64 = 500_000_000;
+
+/// A run that is being watched.
+struct Session {
+    command: String,
+    host: Host,
+    job: Option<Job>,
+    tuning: Tuning,
+    started: Started,
+    sampler: Sampler,
+    observed: Observed,
+    recorder: Recorder,
+    pace: Pace,
+    /// Signals of which it is not known yet whether the shell got them, too.
+    doubts: Vec<Doubt>,
+}
+
+impl Session {
+    fn begin(command: &Command, options: Options, host: Host, started: Started) -> Self {
+        let own = std::process::id().cast_signed();
+        let roots = Roots { shell: started.pid, shell_words: command.shell_words(), own };
+        let limits =
+            Limits::from_settings(host.pipe_max_bytes, host.pipe_user_pages_soft, host.page_bytes);
+        let sampler = Sampler::new(Root::system(), own, started.strangers.clone());
+        let gaps: Vec<String> = started.gaps.iter().chain(sampler.gaps()).cloned().collect();
+        let start = Start {
+            command: command.text(),
+            roots: roots.clone(),
+            outside: started.outside.iter().map(|id| (id.device, id.inode)).collect(),
+            host: host.clone(),
+            tuning: options.tuning,
+            started_unix_ns: started.unix_ns,
+            gaps: gaps.clone(),
+        };
+        let recorder = Recorder::begin(options.samples, start);
+        let topology = Topology::new(roots, Pipes::new(started.outside.clone()));
+        let tuner = Tuner::new(options.tuning, limits);
+        let mut observed = Observed::new(topology, host.cpus, tuner);
+        observed.gaps.extend(gaps);
+        Self {
+            command: command.text(),
+            sampler,
+            pace: Pace::new(started.unix_ns),
+            tuning: options.tuning,
+            doubts: Vec::new(),
+            host,
+            job: job(),
+            started,
+            observed,
+            recorder,
+        }
+    }
+
+    fn watch_to_the_end(
+        mut self,
+        events: &Events,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Finished, Error> {
+        let mut next_show = onlooker.interval().map(|interval| self.started.at + interval);
+        let mut next_sample = self.started.at;
+        let status = loop {
+            let due = self.doubts.iter().map(|doubt| doubt.due).chain([next_sample]).min();
+            let patience = due.unwrap_or(next_sample).saturating_duration_since(Instant::now());
+            match events.receiver().recv_timeout(patience) {
+                Ok(Event::Ended(status)) => break status.as_raw(),
+                Ok(Event::WaitFailed(errno)) => return Err(Error::Wait(errno.into())),
+                Ok(event) => self.answer(event, onlooker),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::Wait(std::io::Error::other("the waiting thread ended")));
+                }
+            }
+            self.settle_doubts();
+            if Instant::now() >= next_sample {
+                let spent = self.sample(self.elapsed_ns());
+                next_sample = Instant::now() + self.pace.next(self.elapsed_ns(), spent);
+                next_show = self.show(next_show, onlooker);
+            }
+        };
+        Ok(self.finish(status))
+    }
+
+    /// Takes one sample, and makes the changes to pipes that follow from it; returns the CPU time it took.
+    ///
+    /// Not the time by the clock: where CPUs are scarce, that is mostly waiting for one, and would make samples rare
+    /// just where there is much to see.
+    fn sample(&mut self, now_ns: u64) -> Duration {
+        let begin = cpu_time(ClockId::ThreadCPUTime);
+        let census = self.sampler.census(&self.observed.topology, now_ns);
+        let known = self.observed.topology.stages.len();
+        self.observed.take_in_census(&census);
+        let new = self.observed.topology.stages.get(known..).unwrap_or_default();
+        new.iter().for_each(|stage| self.sampler.leaders.hold(stage.leader));
+        let look = self.sampler.look(&self.observed.topology, now_ns);
+        let mut changes = self.observed.take_in_look(&look);
+        self.recorder.sample(Sample { census, look });
+        while let Some(change) = changes.pop() {
+            let answer = apply(&change, self.tuning, &self.observed.topology, &self.sampler);
+            self.recorder.answer(&answer);
+            changes.extend(self.observed.take_in_answer(change, &answer, now_ns));
+        }
+        cpu_time(ClockId::ThreadCPUTime).saturating_sub(begin)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.started.at.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn show(&mut self, due: Option<Instant>, onlooker: &mut dyn Onlooker) -> Option<Instant> {
+        let due = due?;
+        if Instant::now() < due {
+            return Some(due);
+        }
+        onlooker.show(&self.snapshot());
+        onlooker.interval().map(|interval| Instant::now() + interval)
+    }
+
+    fn record(&self, elapsed_ns: u64, exit_status: Option<i32>) -> (RunRecord, Numbers) {
+        let frame = Frame {
+            command: &self.command,
+            started_unix_ns: self.started.unix_ns,
+            elapsed_ns,
+            exit_status,
+            job: self.job.as_ref(),
+            observer_cpu_ns: u64::try_from(cpu_time(ClockId::ProcessCPUTime).as_nanos())
+                .unwrap_or(u64::MAX),
+            host: &self.host,
+        };
+        let (mut record, numbers) = record(&self.observed, &frame);
+        record.findings = diagnose(&record);
+        (record, numbers)
+    }
+
+    fn snapshot(&mut self) -> Snapshot {
+        self.learn_statuses();
+        let (record, numbers) = self.record(self.elapsed_ns(), None);
+        let topology = &self.observed.topology;
+        let fill = |key| {
+            let bytes = ask(topology.pipes.get(key)?, |fd| fullbore_pipe::fill(fd).ok())?;
+            Some(bytes.0)
+        };
+        let is_alive = |index: &usize| topology.stages[*index].alive > 0;
+        Snapshot {
+            pipe_fill_bytes: numbers.pipe_order.iter().map(|key| fill(*key)).collect(),
+            stage_is_alive: numbers.stage_order.iter().map(is_alive).collect(),
+            record,
+        }
+    }
+
+    /// Learns the exit statuses of stages that have ended.
+    fn learn_statuses(&mut self) {
+        for (pid, status) in self.sampler.leaders.statuses() {
+            self.note_status(pid, as_shell_reports(status));
+        }
+    }
+
+    fn note_status(&mut self, pid: i32, status: i32) {
+        self.recorder.status(pid, status);
+        self.observed.topology.note_status(pid, status);
+    }
+
+    fn answer(&mut self, event: Event, onlooker: &mut dyn Onlooker) {
+        match event {
+            Event::Signal { number, sender } => {
+                self.take_signal(number, sender);
+                if number == SIGTSTP {
+                    onlooker.pause();
+                    stop_self(SIGSTOP);
+                }
+            }
+            Event::Stopped(signal) => {
+                // Stop, too, so that whoever started us sees it.
+                if self.stays_stopped() {
+                    onlooker.pause();
+                    stop_self(signal);
+                    self.started.signal(SIGCONT);
+                }
+            }
+            Event::OrphanEnded { pid, status } => self.note_status(pid, as_shell_reports(status)),
+            Event::Ended(_) | Event::WaitFailed(_) => {}
+        }
+    }
+
+    fn take_signal(&mut self, number: i32, sender: Sender) {
+        match sender {
+            // To continue twice is to continue once.
+            _ if number == SIGCONT => self.started.signal(number),
+            Sender::ToUsAlone => self.started.signal(number),
+            Sender::Terminal => {}
+            Sender::Unclear { pid } => {
+                let known = self.observed.topology.processes.keys().copied();
+                let a_moment_ago_ns = self.elapsed_ns().saturating_sub(A_MOMENT_NS);
+                self.doubts.push(Doubt::new(number, pid, known, a_moment_ago_ns));
+            }
+        }
+    }
+
+    /// Passes on the signals that turn out to have been sent to fullbore alone.
+    fn settle_doubts(&mut self) {
+        let now = Instant::now();
+        let (due, later) = std::mem::take(&mut self.doubts)
+            .into_iter()
+            .partition::<Vec<_>, _>(|doubt| doubt.due <= now);
+        self.doubts = later;
+        for doubt in due {
+            let status_of = |pid| self.sampler.leaders.status_of(pid);
+            let ended: Vec<i32> = self.sampler.leaders.ended_since(doubt.since_ns).collect();
+            if doubt.must_pass_on(&Root::system(), self.started.pid, &ended, status_of) {
+                self.started.signal(doubt.number);
+            }
+        }
+    }
+
+    /// Whether the shell is stopped and stays so: after Ctrl-Z and `fg` the news of the stop may reach
+    /// us when all are being continued.
+    fn stays_stopped(&self) -> bool {
+        let is_stopped = || {
+            Root::system().stat(self.started.pid).is_some_and(|stat| stat.state == State::Stopped)
+        };
+        // Far longer than it takes Linux to continue the processes of a group one after the other.
+        let deadline = Instant::now() + Duration::from_millis(30);
+        while Instant::now() < deadline {
+            if !is_stopped() {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(3));
+        }
+        true
+    }
+
+    fn finish(mut self, status: i32) -> Finished {
+        let exit_status = as_shell_reports(status);
+        let elapsed_ns = self.elapsed_ns();
+        self.sample(elapsed_ns);
+        self.learn_statuses();
+        self.note_status(self.started.pid, exit_status);
+        self.observed.finish();
+        restore_all(&self.observed.topology, &self.sampler);
+        let (record, _) = self.record(elapsed_ns, Some(exit_status));
+        let observer_cpu_ns = record.observer_cpu_ns;
+        self.recorder.end(&End { elapsed_ns, exit_status, observer_cpu_ns });
+        let signal = (status & 0x7f != 0).then_some(status & 0x7f);
+        Finished { record, signal, was_refused: self.observed.tuner.was_refused() }
+    }
+}
+
+/// The job that this process belongs to, as far as its environment tells.
+fn job() -> Option<Job> {
+    let variables = std::env::vars_os();
+    Job::of(
+        variables.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        }),
+    )
+}
+
+/// CPU time of this process or thread so far.
+fn cpu_time(of: ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(of);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// Stops this process until someone continues it.
+fn stop_self(signal: i32) {
+    use rustix::process::{Signal, getpid, kill_process};
+    // A signal that is handled here (for the live view) would not stop: SIGSTOP always does.
+    let signal = Signal::from_named_raw(signal).unwrap_or(Signal::STOP);
+    let _ = kill_process(getpid(), signal);
+}
+
+/// An onlooker that does not look.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nobody;
+
+impl Onlooker for Nobody {
+    fn interval(&self) -> Option<Duration> {
+        None
+    }
+
+    fn show(&mut self, _: &Snapshot) {}
+
+    fn pause(&mut self) {}
+}

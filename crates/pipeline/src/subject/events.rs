@@ -1,0 +1,191 @@
+//! What interrupts watching: the end of the pipeline, a stop, a signal.
+
+use std::sync::mpsc::{self, Receiver, channel};
+use std::thread;
+
+use fullbore_proc::Root;
+use rustix::io::Errno;
+use rustix::process::{WaitOptions, WaitStatus, wait};
+use signal_hook::consts::signal::{
+    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
+};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::low_level::siginfo::{Cause, Origin, Sent};
+
+use crate::Error;
+
+/// Something that happened while the pipeline ran.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// The shell ended, with this status as wait(2) encodes it.
+    Ended(WaitStatus),
+    /// The shell was stopped by this signal.
+    Stopped(i32),
+    /// Another child ended: a process whose parent had ended before.
+    OrphanEnded {
+        /// Its number.
+        pid: i32,
+        /// Its status as wait(2) encodes it.
+        status: i32,
+    },
+    /// A signal reached fullbore.
+    Signal {
+        /// Its number.
+        number: i32,
+        /// Who sent it.
+        sender: Sender,
+    },
+    /// Waiting failed; the end of the pipeline will not be seen.
+    WaitFailed(Errno),
+}
+
+/// Who sent a signal, as far as siginfo tells (sigaction(2)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// Linux itself, for a key of the terminal: the whole group has got it.
+    Terminal,
+    /// A process, by a call that reaches one process only (sigqueue(3), tgkill(2)).
+    ToUsAlone,
+    /// A process, by kill(2), which reaches one process or a whole group; siginfo does not tell which.
+    Unclear {
+        /// The process.
+        pid: Option<i32>,
+    },
+}
+
+/// Signals that are passed on to the shell when they are sent to fullbore alone.
+const PASSED_ON: [i32; 8] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT];
+
+/// Two threads that listen: for signals, and for the ends of children.
+#[derive(Debug)]
+pub(crate) struct Events {
+    receiver: Receiver<Event>,
+    /// Tells the waiting thread which child is the shell.
+    begin: mpsc::Sender<i32>,
+}
+
+impl Events {
+    /// Takes over signals, and makes ready to wait for children. Call this before the pipeline is started, so
+    /// that no signal is lost and nothing is started that could not be waited for.
+    ///
+    /// A signal that was ignored when fullbore started (nohup, a background job) stays ignored, here and
+    /// in the pipeline. With something on the terminal, a stop from the keyboard must be heard of first;
+    /// without, Linux stops this process as it stops any other.
+    ///
+    /// # Errors
+    /// [`Error::Signals`] or [`Error::Thread`] when Linux refuses.
+    pub(crate) fn listen(shows_something: bool) -> Result<Self, Error> {
+        let (sender, receiver) = channel();
+        listen_for_signals(shows_something, sender.clone())?;
+        let (begin, shell) = channel();
+        let waiting = move || {
+            // No shell was started: there is nothing to wait for.
+            let Ok(shell) = shell.recv() else { return };
+            wait_for_children(shell, &sender);
+        };
+        thread::Builder::new().name("wait".to_owned()).spawn(waiting).map_err(Error::Thread)?;
+        Ok(Self { receiver, begin })
+    }
+
+    /// The shell was started: from now on the ends of all children of this process are collected.
+    pub(crate) fn begin(&self, shell: i32) {
+        // The thread waits for exactly this message, so it is there to take it.
+        let _ = self.begin.send(shell);
+    }
+
+    /// Where events come from.
+    pub(crate) fn receiver(&self) -> &Receiver<Event> {
+        &self.receiver
+    }
+}
+
+fn listen_for_signals(shows_something: bool, to: mpsc::Sender<Event>) -> Result<(), Error> {
+    let own = Root::system().status(std::process::id().cast_signed()).unwrap_or_default();
+    let numbers = PASSED_ON.iter().copied().filter(|number| !own.ignores(*number));
+    let mut numbers: Vec<i32> = numbers.collect();
+    if shows_something && !own.ignores(SIGTSTP) {
+        numbers.push(SIGTSTP);
+    }
+    if own.ignores(SIGCHLD) {
+        // With SIGCHLD ignored Linux forgets the exit status of children.
+        numbers.push(SIGCHLD);
+    }
+    let mut signals = SignalsInfo::<WithOrigin>::new(&numbers).map_err(Error::Signals)?;
+    let listen = move || {
+        for origin in &mut signals {
+            let event = Event::Signal { number: origin.signal, sender: sender_of(&origin) };
+            if origin.signal != SIGCHLD && to.send(event).is_err() {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(Error::Thread)?;
+    Ok(())
+}
+
+fn sender_of(origin: &Origin) -> Sender {
+    match origin.cause {
+        Cause::Sent(Sent::Queue | Sent::TKill) => Sender::ToUsAlone,
+        Cause::Sent(_) => Sender::Unclear { pid: origin.process.map(|process| process.pid) },
+        _ => Sender::Terminal,
+    }
+}
+
+/// Collects all children of this process until the shell has ended.
+fn wait_for_children(shell: i32, to: &mpsc::Sender<Event>) {
+    loop {
+        let event = match wait(WaitOptions::UNTRACED) {
+            Ok(Some((pid, status))) => event_of(pid.as_raw_nonzero().get(), status, shell),
+            Ok(None) | Err(Errno::INTR) => continue,
+            Err(errno) => Some(Event::WaitFailed(errno)),
+        };
+        let Some(event) = event else { continue };
+        let is_last = matches!(event, Event::Ended(_) | Event::WaitFailed(_));
+        if to.send(event).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// What the news of a child means; `None`: nothing, such as the stop of a process that is not the shell.
+fn event_of(pid: i32, status: WaitStatus, shell: i32) -> Option<Event> {
+    match (pid == shell, status.stopping_signal()) {
+        (true, Some(signal)) => Some(Event::Stopped(signal)),
+        (true, None) => Some(Event::Ended(status)),
+        (false, Some(_)) => None,
+        (false, None) => Some(Event::OrphanEnded { pid, status: status.as_raw() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::WaitStatus;
+
+    /// `WaitStatus` of a child that did this, from wait(2) itself.
+    #[expect(clippy::zombie_processes, reason = "waitpid below collects it")]
+    fn status_after(script: &str) -> WaitStatus {
+        use rustix::process::{Pid, waitpid};
+        let child = std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
+        let pid = Pid::from_raw(child.id().cast_signed());
+        let (_, status) = waitpid(pid, WaitOptions::UNTRACED).unwrap().unwrap();
+        if status.stopped() {
+            let _ = rustix::process::kill_process(pid.unwrap(), rustix::process::Signal::KILL);
+            let _ = waitpid(pid, WaitOptions::empty());
+        }
+        status
+    }
+
+    #[test]
+    fn an_orphan_that_is_stopped_has_not_ended() {
+        let stopped = status_after("kill -STOP $$");
+        assert!(event_of(7, stopped, 8).is_none());
+        assert!(matches!(event_of(8, stopped, 8), Some(Event::Stopped(_))));
+        let ended = status_after("exit 3");
+        assert!(matches!(
+            event_of(7, ended, 8),
+            Some(Event::OrphanEnded { pid: 7, status: 0x300 })
+        ));
+    }
+}

@@ -1,0 +1,89 @@
+//! Starting the pipeline so that it cannot tell the difference.
+
+use std::collections::BTreeSet;
+use std::os::fd::AsFd;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use fullbore_pipe::PipeId;
+use fullbore_proc::Root;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::sampler::pipe_of;
+use crate::{Command, Error};
+
+/// A pipeline that has been started.
+#[derive(Debug)]
+pub(crate) struct Started {
+    /// Process of the shell, or of the command.
+    pub(crate) pid: i32,
+    /// The same, safe against a number given away twice; `None` on Linux before 5.3.
+    pub(crate) pidfd: Option<std::os::fd::OwnedFd>,
+    /// When it was started.
+    pub(crate) at: Instant,
+    /// When it was started, in nanoseconds since 1970-01-01 UTC.
+    pub(crate) unix_ns: u64,
+    /// Pipes that lead outside: those this process was started with.
+    pub(crate) outside: BTreeSet<PipeId>,
+    /// Children that this process had before: a shell that becomes fullbore may leave some (`fullbore … < <(a)`).
+    pub(crate) strangers: BTreeSet<i32>,
+    /// Sentences about what will be missing from the record.
+    pub(crate) gaps: Vec<String>,
+}
+
+/// Starts the command with everything this process inherited, then lets go of it.
+///
+/// # Errors
+/// [`Error::Start`] when the program is not found or cannot be executed.
+pub(crate) fn start(command: &Command) -> Result<Started, Error> {
+    let mut gaps = Vec::new();
+    let outside = inherited_pipes();
+    let own = std::process::id().cast_signed();
+    let strangers = Root::system().try_children(own, own).unwrap_or_default();
+    // Processes whose parent ends become our children instead of init's, so their stage stays known.
+    if fullbore_process::adopt_orphans().is_err() {
+        gaps.push(
+            "processes whose parent ended could not be followed (prctl was refused)".to_owned(),
+        );
+    }
+    fullbore_process::hand_on_closed_descriptors();
+    let at = Instant::now();
+    let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let child = command
+        .to_process()
+        .spawn()
+        .map_err(|source| Error::Start { program: command.program().clone(), source })?;
+    let pid = child.id().cast_signed();
+    let pidfd = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    if let Err(error) = fullbore_process::let_go_of_inherited() {
+        gaps.push(format!(
+            "ends of pipes stayed open in fullbore ({error}): an end of file may come late"
+        ));
+    }
+    // Only now, or the pipeline would inherit these. A watched thread needs three files; threads beyond the limit
+    // count as unknown. Without slack in our timers, Linux does not let them go off together with others, when
+    // samples would fall on the moment a sleeping stage wakes; `account::naps` removes the bias that remains.
+    let _ = fullbore_process::raise_file_limit(None);
+    let _ = fullbore_process::wake_on_time();
+    let unix_ns = u64::try_from(unix_ns).unwrap_or(u64::MAX);
+    let strangers = strangers.into_iter().collect();
+    Ok(Started { pid, pidfd, at, unix_ns, outside, strangers, gaps })
+}
+
+/// The pipes among the descriptors of this process.
+fn inherited_pipes() -> BTreeSet<PipeId> {
+    let fds = Root::system().fds(std::process::id().cast_signed()).unwrap_or_default();
+    fds.iter().filter_map(|fd| pipe_of(&fd.target)).collect()
+}
+
+impl Started {
+    /// Sends a signal to the shell; nothing happens when it has ended.
+    pub(crate) fn signal(&self, number: i32) {
+        let Some(signal) = rustix::process::Signal::from_named_raw(number) else { return };
+        if let Some(pidfd) = &self.pidfd {
+            // Refused only when the process has ended.
+            let _ = rustix::process::pidfd_send_signal(pidfd.as_fd(), signal);
+        } else if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What stages are called: their command lines, and for copies of the shell the text of the line.
+
+use std::collections::BTreeMap;
+
+use crate::topology::Topology;
+use fullbore_shell as label;
+
+/// Names for stages that have none of their own: copies of the shell, by the text of the line.
+pub(crate) fn labels(topology: &Topology, shown: &[usize], line: &str) -> BTreeMap<usize, String> {
+    let shell_words = &topology.roots.shell_words;
+    if shell_words.is_empty() {
+        return BTreeMap::new();
+    }
+    let stages = &topology.stages;
+    let is_copy = |index: usize| &stages[index].words == shell_words;
+    let mut labels: BTreeMap<usize, String> = shown
+        .iter()
+        .filter(|index| is_copy(**index))
+        .map(|index| (*index, "(subshell)".to_owned()))
+        .collect();
+    if let Some(label) = labels.get_mut(&0) {
+        *label = "(the shell)".to_owned();
+    }
+    if labels.is_empty() {
+        return labels;
+    }
+    // In the order in which the shell started them, not in that of the data.
+    let mut started: Vec<usize> = (1..stages.len())
+        .filter(|index| stages[*index].container == topology.roots.shell)
+        .collect();
+    if stages.first().is_some_and(|shell| &shell.words != shell_words) {
+        started.push(0);
+    }
+    let texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
+    let names: Vec<Option<&str>> = started
+        .iter()
+        .map(|index| (!is_copy(*index)).then(|| program_of(&stages[*index].words)))
+        .collect();
+    for (index, text) in started.iter().zip(align(&names, &texts)) {
+        labels.entry(*index).and_modify(|label| *label = label::shorten(text, 200));
+    }
+    labels
+}
+
+/// The texts of stages, in the order in which a shell started them: a program's text holds its name, a
+/// copy of the shell (`None`) runs a loop or a group. Empty when they do not fit: a wrong name is worse
+/// than none. A stage too short to be seen leaves its text over.
+fn align<'t>(names: &[Option<&str>], texts: &'t [String]) -> Vec<&'t str> {
+    let is_compound = |text: &str| {
+        ["while ", "until ", "for ", "if ", "case ", "select ", "{ ", "("]
+            .iter()
+            .any(|start| text.starts_with(start))
+    };
+    let mut left = texts.iter();
+    let mut found = Vec::with_capacity(names.len());
+    for name in names {
+        let fits = |text: &&String| match name {
+            Some(name) => text.contains(*name),
+            None => is_compound(text) || names.len() == texts.len(),
+        };
+        match left.find(fits) {
+            Some(text) => found.push(text.as_str()),
+            None => return Vec::new(),
+        }
+    }
+    found
+}
+
+/// The program's name without its folder.
+pub(crate) fn program_of(words: &[String]) -> &str {
+    let first = words.first().map_or("", String::as_str);
+    first.rsplit('/').next().unwrap_or(first)
+}
+
+/// A command line as one would type it: words with odd characters in quotes.
+pub(crate) fn text_of(words: &[String]) -> String {
+    let is_plain = |c: char| {
+        c.is_alphanumeric() || "_@%+=:,./-[]{}()^~#*?!&;<>|$".contains(c) || !c.is_ascii()
+    };
+    let quoted = |word: &String| {
+        let needs_quotes = word.is_empty()
+            || !word.chars().all(is_plain)
+            || word.contains(['|', ';', '&', '$', '*', '<', '>', '(', '{']);
+        if needs_quotes { format!("'{}'", word.replace('\'', "'\\''")) } else { word.clone() }
+    };
+    let mut words = words.iter().enumerate().map(|(place, word)| {
+        if place == 0 { program_of(std::slice::from_ref(word)).to_owned() } else { quoted(word) }
+    });
+    let text = words.by_ref().take(64).collect::<Vec<_>>().join(" ");
+    label::shorten(&text, 400)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_gets_its_text_though_a_short_stage_was_not_seen() {
+        let texts = ["seq 9", "while read l; do echo $l; done", "sort"].map(str::to_owned);
+        assert_eq!(align(&[None, Some("sort")], &texts), [&texts[1], &texts[2]]);
+        assert_eq!(align(&[Some("seq"), None, Some("sort")], &texts), texts);
+    }
+
+    #[test]
+    fn stages_that_do_not_fit_the_line_get_no_names() {
+        let texts = ["seq 9", "f", "sort"].map(str::to_owned);
+        assert!(align(&[Some("awk"), None], &texts).is_empty());
+        assert!(align(&[None, Some("sort")], &texts).is_empty());
+    }
+
+    #[test]
+    fn words_are_written_as_one_would_type_them() {
+        let words = ["/usr/bin/tr", "-cs", "A-Za-z", "two words", "it's", ""].map(str::to_owned);
+        assert_eq!(text_of(&words), "tr -cs A-Za-z 'two words' 'it'\\''s' ''");
+    }
+}

@@ -1,0 +1,303 @@
+//! What the pipeline consists of: processes, the stages they belong to, the pipes between them.
+//!
+//! This is the pure half of discovery: it takes in what the sampler found and decides what it means.
+
+mod apart;
+pub(crate) mod pipes;
+pub(crate) mod process;
+pub(crate) mod stage;
+
+use std::collections::BTreeMap;
+
+use fullbore_measure::Bytes;
+use fullbore_pipe::{End, Handle};
+use serde::{Deserialize, Serialize};
+
+use crate::sample::{Born, Census, HeldEnds, Look, PipeEnd, ProcessLook};
+use crate::topology::apart::parting;
+use crate::topology::pipes::{Held, PipeKey, Pipes};
+use crate::topology::process::Process;
+use crate::topology::stage::{Likeness, Stage, join_repetitions};
+
+/// Stages kept apart: beyond that, repetitions of a loop become one stage.
+const STAGES_MAX: usize = 256;
+/// Stages ever begun; each takes about a kilobyte.
+const STAGES_EVER_MAX: usize = 4096;
+/// The ends of pipes are read again this often, when no process began or ended.
+const ENDS_INTERVAL_NS: u64 = 500_000_000;
+
+/// The processes at the root of what is watched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Roots {
+    /// Process of the shell, or of the command.
+    pub(crate) shell: i32,
+    /// Words of a shell that was given a line; its copies have them, too. Empty for a command.
+    pub(crate) shell_words: Vec<String>,
+    /// The process of fullbore: the parent of those whose parent ended.
+    pub(crate) own: i32,
+}
+
+/// Everything the pipeline consists of.
+#[derive(Clone, Debug)]
+pub(crate) struct Topology {
+    pub(crate) roots: Roots,
+    pub(crate) processes: BTreeMap<i32, Process>,
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) pipes: Pipes,
+    /// When the ends of pipes should be read again.
+    pub(crate) ends_due_ns: u64,
+    /// Processes that have ended and are still known.
+    ended: Vec<i32>,
+    last_ns: u64,
+}
+
+impl Topology {
+    /// Nothing found yet.
+    pub(crate) fn new(roots: Roots, pipes: Pipes) -> Self {
+        Self {
+            roots,
+            processes: BTreeMap::new(),
+            stages: Vec::new(),
+            pipes,
+            ends_due_ns: 0,
+            ended: Vec::new(),
+            last_ns: 0,
+        }
+    }
+
+    /// Takes in who is there; returns the pipes that have ended.
+    pub(crate) fn take_in_census(&mut self, census: &Census) -> Vec<PipeKey> {
+        let now_ns = census.at_ns;
+        for born in &census.born {
+            self.begin_process(born, now_ns);
+        }
+        let Some(held) = &census.ends else { return Vec::new() };
+        for HeldEnds { pid, ends } in held {
+            if let Some(process) = self.processes.get_mut(pid) {
+                process.ends.clone_from(ends);
+            }
+        }
+        self.ends_due_ns = now_ns + ENDS_INTERVAL_NS;
+        self.find_pipes(now_ns);
+        let parting = parting(&self.pipes, &self.processes, now_ns);
+        self.ends_due_ns = self.ends_due_ns.min(parting.again_ns.unwrap_or(u64::MAX));
+        for pid in parting.containers {
+            self.make_container(pid, now_ns);
+        }
+        if self.stages.iter().filter(|stage| stage.repeats.is_none()).count() > STAGES_MAX {
+            join_repetitions(&mut self.stages, Likeness::SameProgram);
+        }
+        self.pipes.retire()
+    }
+
+    /// Takes in what processes did; those that ended stay until [`Topology::bury`].
+    pub(crate) fn take_in_look(&mut self, look: &Look) {
+        for capacity in &look.capacities {
+            let key = self.pipes.find(capacity.pipe);
+            if let Some(pipe) = key.and_then(|key| self.pipes.get_mut(key)) {
+                pipe.initial_capacity.get_or_insert(Bytes(capacity.bytes));
+                pipe.capacity = Some(Bytes(capacity.bytes));
+            }
+        }
+        for stage in &mut self.stages {
+            stage.alive = 0;
+        }
+        for seen in &look.processes {
+            self.take_in_process(seen, look.at_ns);
+        }
+        self.last_ns = look.at_ns;
+    }
+
+    fn take_in_process(&mut self, seen: &ProcessLook, now_ns: u64) {
+        let Some(process) = self.processes.get_mut(&seen.pid) else { return };
+        let stage = &mut self.stages[process.stage];
+        stage.last_ns = now_ns;
+        process.parent = seen.parent.unwrap_or(process.parent);
+        if seen.has_ended {
+            self.ended.push(seen.pid);
+            stage.leader_is_alive &= !process.is_leader;
+            self.ends_due_ns = now_ns;
+            let parent = process.parent;
+            if let Some(parent) = self.processes.get_mut(&parent) {
+                parent.has_children = true;
+            }
+            return;
+        }
+        stage.alive += 1;
+        let Some(words) = &seen.words else { return };
+        process.words.clone_from(words);
+        // It has called execve, and arranged its descriptors for that.
+        self.ends_due_ns = now_ns;
+        if process.is_leader {
+            stage.words.clone_from(words);
+        }
+        // A shell that became its last command (exec) is a stage like any other.
+        if process.is_container
+            && process.words != process.first_words
+            && process.words != self.roots.shell_words
+        {
+            process.is_container = false;
+            stage.is_container = false;
+        }
+    }
+
+    /// Forgets the processes that have ended.
+    pub(crate) fn bury(&mut self) {
+        for pid in self.ended.drain(..) {
+            self.processes.remove(&pid);
+        }
+    }
+
+    /// Notes the exit status of the stage that began with a process.
+    pub(crate) fn note_status(&mut self, pid: i32, status: i32) {
+        if let Some(stage) = self.stages.iter_mut().find(|stage| stage.leader == pid) {
+            stage.exit_status = Some(status);
+        }
+    }
+
+    /// Joins the turns of loops at the end of the run.
+    pub(crate) fn join_repetitions(&mut self) {
+        join_repetitions(&mut self.stages, Likeness::SameWords);
+    }
+
+    /// The stage that stands for this one in the record.
+    pub(crate) fn standing(&self, index: usize) -> usize {
+        std::iter::successors(Some(index), |index| self.stages[*index].repeats)
+            .last()
+            .unwrap_or(index)
+    }
+
+    /// A stage was seen to wait on a pipe, so it uses that end.
+    pub(crate) fn note_use(&mut self, stage: usize, pipe: PipeKey, end: End) {
+        let Some(pipe) = self.pipes.get_mut(pipe) else { return };
+        match end {
+            End::Read => pipe.readers.insert(stage),
+            End::Write => pipe.writers.insert(stage),
+        };
+    }
+
+    fn begin_process(&mut self, born: &Born, now_ns: u64) {
+        let parent = self.processes.get_mut(&born.parent);
+        let inherits = parent.and_then(|parent| {
+            parent.has_children = true;
+            (!parent.is_container).then_some(parent.stage)
+        });
+        let stage = inherits.or_else(|| self.stage_when_many(born.parent));
+        match stage {
+            Some(stage) => self.add_process(born, stage, now_ns),
+            None => self.begin_stage(born, now_ns),
+        }
+    }
+
+    /// After very many stages (a loop that runs for hours) new children count to the first stage of their shell.
+    fn stage_when_many(&self, parent: i32) -> Option<usize> {
+        let is_first = |stage: &Stage| stage.container == parent && stage.repeats.is_none();
+        (self.stages.len() >= STAGES_EVER_MAX)
+            .then(|| self.stages.iter().position(is_first))
+            .flatten()
+    }
+
+    fn begin_stage(&mut self, born: &Born, now_ns: u64) {
+        let index = self.stages.len();
+        let is_shell = born.pid == self.roots.shell;
+        let container = if is_shell { 0 } else { born.parent };
+        // It began some time since the sample before; of the shell the moment is known.
+        let start_ns = if is_shell { 0 } else { u64::midpoint(self.last_ns.min(now_ns), now_ns) };
+        self.stages.push(Stage::new(container, born, start_ns));
+        self.add_process(born, index, now_ns);
+        if let Some(process) = self.processes.get_mut(&born.pid) {
+            process.is_leader = true;
+            process.is_container = is_shell && !self.roots.shell_words.is_empty();
+            self.stages[index].is_container = process.is_container;
+        }
+    }
+
+    fn add_process(&mut self, born: &Born, stage: usize, now_ns: u64) {
+        self.stages[stage].processes += 1;
+        self.stages[stage].alive += 1;
+        self.processes.insert(born.pid, Process::new(born, stage, now_ns));
+    }
+
+    /// Finds out anew who holds which pipe.
+    fn find_pipes(&mut self, now_ns: u64) {
+        self.pipes.forget_handles();
+        for process in self.processes.values() {
+            if !process.is_settled(now_ns) && process.pid != self.roots.shell {
+                self.ends_due_ns = self.ends_due_ns.min(Process::settles_soon(now_ns));
+                continue;
+            }
+            for end in &process.ends {
+                hold(&mut self.pipes, process, end);
+            }
+        }
+        for pipe in self.pipes.values_mut() {
+            pipe.note_users();
+        }
+    }
+
+    /// Makes each child of a process, with its descendants, a stage of its own.
+    fn make_container(&mut self, pid: i32, now_ns: u64) {
+        let Some(container) = self.processes.get_mut(&pid) else { return };
+        if container.is_container {
+            return;
+        }
+        container.is_container = true;
+        let stage = container.stage;
+        self.stages[stage].is_container |= container.is_leader;
+        for child in self.children(pid, stage) {
+            let Some(process) = self.processes.get(&child) else { continue };
+            let leader = Born {
+                pid: child,
+                parent: pid,
+                words: process.first_words.clone(),
+                ends: Vec::new(),
+            };
+            let index = self.stages.len();
+            let words = process.words.clone();
+            self.stages.push(Stage { words, ..Stage::new(pid, &leader, now_ns) });
+            self.move_family(child, index);
+            if let Some(process) = self.processes.get_mut(&child) {
+                process.is_leader = true;
+            }
+        }
+        self.find_pipes(now_ns);
+    }
+
+    fn children(&self, parent: i32, stage: usize) -> Vec<i32> {
+        self.processes
+            .values()
+            .filter(|process| process.parent == parent && process.stage == stage)
+            .map(|process| process.pid)
+            .collect()
+    }
+
+    fn move_family(&mut self, pid: i32, to: usize) {
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let from = std::mem::replace(&mut process.stage, to);
+        self.stages[from].alive = self.stages[from].alive.saturating_sub(1);
+        self.stages[to].processes += 1;
+        self.stages[to].alive += 1;
+        for child in self.children(pid, from) {
+            self.move_family(child, to);
+        }
+    }
+}
+
+/// Notes that a process holds an end of a pipe.
+fn hold(pipes: &mut Pipes, process: &Process, held: &PipeEnd) {
+    // A shell that starts stages holds ends of their pipes for moments.
+    if process.is_container && !pipes.is_outside(held.pipe) {
+        return;
+    }
+    let key = pipes.learn(held.pipe, held.path.clone());
+    let Some(pipe) = pipes.get_mut(key) else { return };
+    for (has_end, end) in [(held.reads, End::Read), (held.writes, End::Write)] {
+        if has_end {
+            let handle = Handle { pid: process.pid, fd: held.fd, pipe: held.pipe, end };
+            // What leads outside is inherited by all; it is used where standard input and output lead.
+            let is_standard = held.fd == if end == End::Read { 0 } else { 1 };
+            let is_for_use = !process.is_container && (is_standard || !pipe.is_outside);
+            pipe.handles.push(Held { handle, stage: process.stage, is_for_use });
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The pipes of a pipeline: who holds which end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use fullbore_measure::Bytes;
+use fullbore_pipe::{End, Handle, PipeId};
+
+/// A pipe for as long as the run lasts. Linux gives inode numbers away again, so an identity is not enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PipeKey(u32);
+
+/// A pipe.
+#[derive(Clone, Debug)]
+pub(crate) struct Pipe {
+    pub(crate) id: PipeId,
+    pub(crate) path: Option<PathBuf>,
+    /// Stages that ever held the write end, by index.
+    pub(crate) writers: BTreeSet<usize>,
+    /// Stages that ever held the read end, by index.
+    pub(crate) readers: BTreeSet<usize>,
+    /// Live descriptors that lead to it.
+    pub(crate) handles: Vec<Held>,
+    /// It was there before the run: the world outside holds an end, too.
+    pub(crate) is_outside: bool,
+    pub(crate) initial_capacity: Option<Bytes>,
+    pub(crate) capacity: Option<Bytes>,
+}
+
+/// A descriptor that leads to a pipe.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) handle: Handle,
+    /// Stage of its process.
+    pub(crate) stage: usize,
+    /// It is there to be used: not the shell's own copy, and not where messages go.
+    pub(crate) is_for_use: bool,
+}
+
+/// All pipes that matter so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pipes {
+    list: BTreeMap<PipeKey, Pipe>,
+    by_id: BTreeMap<PipeId, PipeKey>,
+    outside: BTreeSet<PipeId>,
+    next: u32,
+}
+
+impl Pipe {
+    fn new(id: PipeId, path: Option<PathBuf>, is_outside: bool) -> Self {
+        Self {
+            id,
+            path,
+            writers: BTreeSet::new(),
+            readers: BTreeSet::new(),
+            handles: Vec::new(),
+            is_outside,
+            initial_capacity: None,
+            capacity: None,
+        }
+    }
+
+    /// Stages that hold `end` at this moment.
+    pub(crate) fn holders(&self, end: End) -> BTreeSet<usize> {
+        self.held(end).map(|held| held.stage).collect()
+    }
+
+    /// The same, of those that hold it for use.
+    fn users(&self, end: End) -> BTreeSet<usize> {
+        self.held(end).filter(|held| held.is_for_use).map(|held| held.stage).collect()
+    }
+
+    fn held(&self, end: End) -> impl Iterator<Item = &Held> {
+        self.handles.iter().filter(move |held| held.handle.end == end)
+    }
+
+    /// Notes the stages that hold an end now. A stage that holds both is the user of the end that no other
+    /// stage holds.
+    pub(crate) fn note_users(&mut self) {
+        let (writers, readers) = (self.users(End::Write), self.users(End::Read));
+        let only = |here: &BTreeSet<usize>, there: &BTreeSet<usize>| -> BTreeSet<usize> {
+            let own: BTreeSet<usize> = here.difference(there).copied().collect();
+            if own.is_empty() { here.clone() } else { own }
+        };
+        self.writers.extend(only(&writers, &readers));
+        self.readers.extend(only(&readers, &writers));
+    }
+
+    /// Whether somebody of the pipeline holds an end.
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.handles.is_empty()
+    }
+
+    /// Whether it leads from one stage to another: not to itself, and not nowhere.
+    pub(crate) fn joins_stages(&self) -> bool {
+        self.writers.iter().any(|writer| self.readers.iter().any(|reader| reader != writer))
+    }
+
+    /// Whether one stage holds both ends for itself: a program and its helper.
+    pub(crate) fn is_within(&self, stage: usize) -> bool {
+        self.writers.len() == 1 && self.writers == self.readers && self.writers.contains(&stage)
+    }
+
+    /// Its input comes from outside the pipeline.
+    pub(crate) fn has_outside_writer(&self) -> bool {
+        self.writers.is_empty() && !self.readers.is_empty() && self.leads_outside()
+    }
+
+    /// Its output goes outside the pipeline.
+    pub(crate) fn has_outside_reader(&self) -> bool {
+        self.readers.is_empty() && !self.writers.is_empty() && self.leads_outside()
+    }
+
+    /// Whether somebody who is not of the pipeline may hold an end.
+    pub(crate) fn leads_outside(&self) -> bool {
+        self.is_outside || self.path.is_some()
+    }
+}
+
+impl Pipes {
+    /// No pipes yet; those of `outside` lead out of the pipeline.
+    pub(crate) fn new(outside: BTreeSet<PipeId>) -> Self {
+        Self { outside, ..Self::default() }
+    }
+
+    /// Whether a pipe was there before the run.
+    pub(crate) fn is_outside(&self, id: PipeId) -> bool {
+        self.outside.contains(&id)
+    }
+
+    /// A live pipe by its identity.
+    pub(crate) fn find(&self, id: PipeId) -> Option<PipeKey> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// The pipe of a key; `None` when it was forgotten.
+    pub(crate) fn get(&self, key: PipeKey) -> Option<&Pipe> {
+        self.list.get(&key)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: PipeKey) -> Option<&mut Pipe> {
+        self.list.get_mut(&key)
+    }
+
+    /// All pipes, in the order in which they were found.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PipeKey, &Pipe)> {
+        self.list.iter().map(|(key, pipe)| (*key, pipe))
+    }
+
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Pipe> {
+        self.list.values_mut()
+    }
+
+    /// The key of a pipe, which becomes known.
+    pub(crate) fn learn(&mut self, id: PipeId, path: Option<PathBuf>) -> PipeKey {
+        if let Some(key) = self.find(id) {
+            return key;
+        }
+        let key = PipeKey(self.next);
+        self.next += 1;
+        self.list.insert(key, Pipe::new(id, path, self.outside.contains(&id)));
+        self.by_id.insert(id, key);
+        key
+    }
+
+    /// Forgets who holds which end, before that is found out anew.
+    pub(crate) fn forget_handles(&mut self) {
+        for pipe in self.list.values_mut() {
+            pipe.handles.clear();
+        }
+    }
+
+    /// Lets go of the identities of pipes that nobody holds; returns these pipes. An identity may come back
+    /// as another pipe.
+    pub(crate) fn retire(&mut self) -> Vec<PipeKey> {
+        let mut ended = Vec::new();
+        self.by_id.retain(|_, key| {
+            let lives = self.list.get(key).is_some_and(Pipe::is_alive);
+            if !lives {
+                ended.push(*key);
+            }
+            lives
+        });
+        ended
+    }
+
+    /// Forgets a pipe that has ended.
+    pub(crate) fn forget(&mut self, key: PipeKey) {
+        self.list.remove(&key);
+    }
+
+    /// The first pipe between the same stages as `key`, if that is an earlier one.
+    pub(crate) fn earlier_twin(&self, key: PipeKey) -> Option<PipeKey> {
+        let pipe = self.list.get(&key)?;
+        let is_same = |other: &Pipe| other.writers == pipe.writers && other.readers == pipe.readers;
+        self.list.range(..key).find(|(_, other)| is_same(other)).map(|(key, _)| *key)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.list.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_that_comes_back_is_another_pipe() {
+        let mut pipes = Pipes::default();
+        let first = pipes.learn(PipeId::anonymous(1), None);
+        assert_eq!(pipes.learn(PipeId::anonymous(1), None), first);
+        assert_eq!(pipes.retire(), [first]);
+        let second = pipes.learn(PipeId::anonymous(1), None);
+        assert_ne!(second, first);
+        pipes.forget(first);
+        assert!(pipes.get(first).is_none() && pipes.get(second).is_some());
+        assert_ne!(pipes.learn(PipeId::anonymous(2), None), first, "a key is never given again");
+    }
+}

@@ -1,0 +1,26 @@
+//! Everything process-wide: what the process inherited, who adopts its orphans, its limits, and handles to other
+//! processes.
+//!
+//! Every function here changes or reads something that all code of the process shares, so linking this crate runs no
+//! code; only calls do. A program that needs to know what it inherited also depends on `fullbore-before-main`, which
+//! calls [`note_start`] before the language's runtime changes the answers.
+//!
+//! | question | answer |
+//! |---|---|
+//! | Which descriptors did this process inherit? | [`inherited`], [`stdin_was_closed`], [`stdout_was_closed`] |
+//! | Did it inherit an ignored SIGPIPE? | [`sigpipe_was_ignored`] |
+//! | How does it close them? | [`let_go_of_inherited`], [`hand_on_closed_descriptors`] |
+//! | Who adopts its orphans? | [`adopt_orphans`] |
+//! | How many files may it open, and how exactly does it wake? | [`raise_file_limit`], [`wake_on_time`] |
+//! | How does it refer to another process? | [`Pidfd`] |
+
+mod pidfd;
+mod settings;
+mod start;
+
+pub use pidfd::Pidfd;
+pub use settings::{adopt_orphans, raise_file_limit, wake_on_time};
+pub use start::{
+    hand_on_closed_descriptors, inherited, let_go_of_inherited, note_start, sigpipe_was_ignored,
+    stdin_was_closed, stdout_was_closed,
+};

@@ -1,0 +1,449 @@
+//! What a run leaves behind: the schema `fullbore.run/2`, published in `docs/fullbore.run-2.schema.json`.
+//!
+//! Every number carries its unit in its name; percentages are of the life of the stage or pipe;
+//! what could not be observed is `None` (`null` in JSON), never 0.
+//!
+//! [`read()`] understands records of this schema and of `fullbore.run/1`. A later version may add fields and values:
+//! unknown fields are kept in `extra` and unknown values in a variant `Other`, so a record that was read is written
+//! back whole.
+#![forbid(unsafe_code)]
+
+mod advice;
+mod job;
+mod name;
+mod one;
+mod read;
+
+use std::collections::BTreeMap;
+
+use fullbore_measure::Host;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use advice::{AdvicePart, advice_text};
+pub use job::Job;
+pub use name::Name;
+pub use read::{ReadError, read};
+
+/// Name and version of the schema of [`RunRecord`].
+pub const SCHEMA: &str = "fullbore.run/2";
+
+/// Fields that this version does not know, by name.
+pub type Extra = BTreeMap<String, Value>;
+
+/// One run of a pipeline, whole: what ran, what it waited for, what was tuned and what follows from it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of the program that wrote the record.
+    pub fullbore_version: String,
+    /// The line given to the shell, or the words of the command.
+    pub command: String,
+    /// Start of the run, in nanoseconds since 1970-01-01 UTC.
+    pub started_unix_ns: u64,
+    /// When watching began, from the start of the run; `None` when fullbore started the run itself.
+    #[serde(default)]
+    pub attached_at_ns: Option<u64>,
+    /// The job of a build tool, workflow manager or scheduler that the run belonged to.
+    #[serde(default)]
+    pub job: Option<Job>,
+    /// Exit status as a shell would report it (128 + n for signal n); `None` when it could not be learned.
+    pub exit_status: Option<i32>,
+    /// Time from the start of the shell to its end.
+    pub elapsed_ns: u64,
+    /// The best possible time on this machine: the largest running time of one stage, or the CPU time of all divided by the CPUs.
+    pub bound_ns: u64,
+    /// Of the time in which at least one stage was running, the share in which at least two were.
+    pub overlap_percent: Option<f64>,
+    /// CPU seconds of all stages per second of elapsed time.
+    pub parallelism: f64,
+    /// CPU time fullbore itself used.
+    pub observer_cpu_ns: u64,
+    /// How often the pipeline was sampled.
+    pub samples: u64,
+    /// What the shares of stages and pipes were computed from.
+    #[serde(default)]
+    pub shares_from: SharesFrom,
+    /// The machine.
+    pub host: Host,
+    /// Stages in the order in which data flows through them.
+    pub stages: Vec<StageRecord>,
+    /// Pipes between stages, and between a stage and the outside.
+    pub pipes: Vec<PipeRecord>,
+    /// Every change fullbore made to a pipe.
+    pub tuning: Vec<TuningRecord>,
+    /// States that can be seen only while the pipeline runs.
+    pub incidents: Vec<Incident>,
+    /// What follows from all this; the first finding is the verdict.
+    pub findings: Vec<Finding>,
+    /// What could not be observed, one sentence each.
+    pub gaps: Vec<String>,
+    /// Shares over time.
+    pub timeline: Timeline,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// What the shares of stages and pipes were computed from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SharesFrom {
+    /// From samples of what each task was doing.
+    #[default]
+    Samples,
+    /// From every switch of a task between running and waiting.
+    Switches,
+    /// Something that a later version has a name for.
+    #[serde(untagged)]
+    Other(Name),
+}
+
+/// A stage: one command of the pipeline with all processes it started.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageRecord {
+    /// Number of the stage, from 1.
+    pub stage: u32,
+    /// Process that the shell started for it (the first, when there were several).
+    pub pid: i32,
+    /// What it runs, as text: see `command_is`.
+    pub command: String,
+    /// Whether `command` is a program with its arguments or a piece of the shell line.
+    #[serde(default)]
+    pub command_is: CommandIs,
+    /// The words it was started with (its argv); those of the shell when it is a copy of the shell. Empty when unknown.
+    #[serde(default)]
+    pub words: Vec<String>,
+    /// Processes seen in this stage, over its whole life.
+    pub processes: u32,
+    /// Most threads seen at one time.
+    pub threads: u32,
+    /// When the stage was first seen, from the start of the run.
+    pub start_ns: u64,
+    /// How long it lived.
+    pub life_ns: u64,
+    /// CPU time of all its processes, ended children included.
+    pub cpu_ns: u64,
+    /// At least one of its threads was on a CPU.
+    pub running_percent: f64,
+    /// None was on a CPU, at least one was waiting for one.
+    pub runnable_percent: f64,
+    /// Blocked reading a pipe; `None` when the reason of its waits could not be seen.
+    pub blocked_reading_percent: Option<f64>,
+    /// Blocked writing a pipe; `None` when the reason of its waits could not be seen.
+    pub blocked_writing_percent: Option<f64>,
+    /// Blocked on anything else (see `blocked_other_causes`).
+    pub blocked_other_percent: f64,
+    /// `blocked_other_percent`, by cause.
+    pub blocked_other_causes: BTreeMap<Cause, f64>,
+    /// Bytes read by system calls that Linux counts; `None` when it moves data by splice.
+    pub read_bytes: Option<u64>,
+    /// Bytes written by system calls that Linux counts; `None` when it moves data by splice.
+    pub written_bytes: Option<u64>,
+    /// System calls that read.
+    pub read_calls: Option<u64>,
+    /// System calls that wrote.
+    pub write_calls: Option<u64>,
+    /// Largest resident memory of one of its processes.
+    pub peak_memory_bytes: Option<u64>,
+    /// Exit status as a shell would report it; `None` when it could not be learned.
+    pub exit_status: Option<i32>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// What the command of a stage is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CommandIs {
+    /// A program and its arguments, quoted as one would type them.
+    #[default]
+    Program,
+    /// A loop, a group or another piece of the line, run by a copy of the shell.
+    ShellText,
+    /// Something that a later version has a name for.
+    #[serde(untagged)]
+    Other(Name),
+}
+
+/// Why a stage was blocked on something that is not a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Cause {
+    /// A file on a disk, or memory that must come from one.
+    Disk,
+    /// A socket.
+    Network,
+    /// A terminal.
+    Terminal,
+    /// It asked to sleep.
+    Sleep,
+    /// A lock or another thread (futex, flock).
+    Lock,
+    /// A child process that is not itself seen to wait.
+    Child,
+    /// The other side of a named FIFO has not been opened.
+    FifoPeer,
+    /// It is stopped (Ctrl-Z, SIGSTOP, a debugger).
+    Stopped,
+    /// The reason could not be seen.
+    Unknown,
+    /// A cause that a later version has a name for.
+    #[serde(untagged)]
+    Other(Name),
+}
+
+/// A pipe that carried data from stage to stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PipeRecord {
+    /// Number of the pipe, from 1.
+    pub pipe: u32,
+    /// Path, when it is a named FIFO.
+    pub path: Option<String>,
+    /// Stages that held its write end.
+    pub writers: Vec<u32>,
+    /// Stages that held its read end.
+    pub readers: Vec<u32>,
+    /// Its write end is held outside the pipeline (it is where the pipeline's input comes from).
+    pub outside_writer: bool,
+    /// Its read end is held outside the pipeline (it is where the pipeline's output goes to).
+    pub outside_reader: bool,
+    /// Capacity when first seen.
+    pub initial_capacity_bytes: Option<u64>,
+    /// Capacity when last seen.
+    pub capacity_bytes: Option<u64>,
+    /// Share of the pipe's life in which its writer was blocked on it.
+    pub writer_blocked_percent: Option<f64>,
+    /// Share of the pipe's life in which its reader was blocked on it.
+    pub reader_blocked_percent: Option<f64>,
+    /// How long the pipe was seen.
+    pub life_ns: u64,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// One attempt to change the capacity of a pipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TuningRecord {
+    /// Which pipe.
+    pub pipe: u32,
+    /// When, from the start of the run.
+    pub at_ns: u64,
+    /// Capacity before.
+    pub from_bytes: u64,
+    /// Capacity asked for.
+    pub to_bytes: u64,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+/// What became of an attempt to change a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It helped, or was asked for by the user.
+    Kept,
+    /// It did not help and was put back.
+    Reverted,
+    /// Linux said no.
+    Refused,
+    /// An outcome that a later version has a name for.
+    #[serde(untagged)]
+    Other(Name),
+}
+
+/// A state that can be seen only while it lasts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Incident {
+    /// A reader waits for an end of file that cannot come: the writers it knows are gone, someone else holds the write end.
+    LeakedEnd {
+        /// The pipe.
+        pipe: u32,
+        /// The stage that waits.
+        waiting_stage: u32,
+        /// Stage of the process that holds the end, when it belongs to one.
+        holder_stage: Option<u32>,
+        /// Process that holds the end.
+        holder_pid: i32,
+        /// What it runs.
+        holder_command: String,
+        /// How long the reader waited.
+        lasted_ns: u64,
+    },
+    /// Stages wait for each other in a circle.
+    Deadlock {
+        /// The stages of the circle, each waiting for the next.
+        stages: Vec<u32>,
+        /// The pipe each of them waits on.
+        pipes: Vec<u32>,
+        /// How long the circle stood.
+        lasted_ns: u64,
+        /// Whether it still stood when the run ended.
+        to_the_end: bool,
+    },
+    /// Nothing ran and nothing moved.
+    Stalled {
+        /// The stage that all others waited for, when there is one.
+        stage: Option<u32>,
+        /// How long.
+        lasted_ns: u64,
+    },
+    /// A kind that a later version has a name for, as it was read.
+    #[serde(untagged)]
+    Other(Map<String, Value>),
+}
+
+/// Something the run shows, with its evidence and what to do about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What kind of finding it is.
+    pub kind: FindingKind,
+    /// The stage it is about.
+    pub stage: Option<u32>,
+    /// The pipe it is about.
+    pub pipe: Option<u32>,
+    /// One sentence.
+    pub message: String,
+    /// What to do, as text to read and commands to paste; empty when there is nothing to do.
+    pub advice: Vec<AdvicePart>,
+    /// The best possible time of the run, when the finding is about a stage that nearly reaches it.
+    #[serde(default)]
+    pub best_time_ns: Option<u64>,
+    /// The numbers it rests on; names end in their unit.
+    pub evidence: BTreeMap<String, f64>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl Finding {
+    /// A finding about the run as a whole, without advice and evidence.
+    #[must_use]
+    pub fn new(kind: FindingKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            stage: None,
+            pipe: None,
+            message: message.into(),
+            advice: Vec::new(),
+            best_time_ns: None,
+            evidence: BTreeMap::new(),
+            extra: Extra::new(),
+        }
+    }
+
+    /// The same, about this stage.
+    #[must_use]
+    pub fn about_stage(mut self, stage: impl Into<Option<u32>>) -> Self {
+        self.stage = stage.into();
+        self
+    }
+
+    /// The same, about this pipe.
+    #[must_use]
+    pub fn about_pipe(mut self, pipe: impl Into<Option<u32>>) -> Self {
+        self.pipe = pipe.into();
+        self
+    }
+
+    /// The same, with this advice.
+    #[must_use]
+    pub fn with_advice(mut self, advice: Vec<AdvicePart>) -> Self {
+        self.advice = advice;
+        self
+    }
+
+    /// The same, resting on these numbers.
+    #[must_use]
+    pub fn with_evidence(mut self, evidence: BTreeMap<String, f64>) -> Self {
+        self.evidence = evidence;
+        self
+    }
+}
+
+/// The kinds of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// One stage holds the others back.
+    Bottleneck,
+    /// Two neighbours wait for each other in turn.
+    TakingTurns,
+    /// More stages want to run than there are CPUs.
+    CpuStarved,
+    /// The first stage waits for a disk, a network, a terminal or an outside writer.
+    SourceBound,
+    /// The last stage waits for a disk, a network, a terminal or an outside reader.
+    SinkBound,
+    /// Reads or writes of less than 4 KiB on average.
+    SmallCalls,
+    /// A pipe smaller than 64 KiB because the user is over quota.
+    SmallPipe,
+    /// Someone holds an end that keeps the end of file away.
+    LeakedEnd,
+    /// Stages wait for each other in a circle.
+    Deadlock,
+    /// Nothing moved for a long time.
+    Stalled,
+    /// A kind that a later version has a name for.
+    #[serde(untagged)]
+    Other(Name),
+}
+
+/// Shares of each stage over time, in steps of equal length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Start of the first step, from the start of the run.
+    pub start_ns: u64,
+    /// Length of a step.
+    pub step_ns: u64,
+    /// One entry for each stage of the record.
+    pub stages: Vec<StageTimeline>,
+}
+
+/// The timeline of one stage: one number for each step.
+///
+/// The five shares are percentages of the step; they add up to the part of it in which the stage lived.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageTimeline {
+    /// Number of the stage.
+    pub stage: u32,
+    /// At least one thread was on a CPU, in percent.
+    pub running: Vec<f32>,
+    /// None was, at least one waited for a CPU, in percent.
+    pub runnable: Vec<f32>,
+    /// Blocked reading a pipe, in percent.
+    pub blocked_reading: Vec<f32>,
+    /// Blocked writing a pipe, in percent.
+    pub blocked_writing: Vec<f32>,
+    /// Blocked on anything else, in percent.
+    pub blocked_other: Vec<f32>,
+    /// Bytes read in the step, as far as Linux counts them.
+    pub read_bytes: Vec<u64>,
+    /// Bytes written in the step, as far as Linux counts them.
+    pub written_bytes: Vec<u64>,
+}
+
+/// The record so far, with what only matters while the pipeline runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// The record, as if the run ended now (`exit_status` is not known yet).
+    pub record: RunRecord,
+    /// Bytes queued in each pipe of the record, when they could be counted.
+    pub pipe_fill_bytes: Vec<Option<u64>>,
+    /// Whether each stage of the record is alive.
+    pub stage_is_alive: Vec<bool>,
+}

@@ -1,0 +1,63 @@
+//! Names stages after the line the user wrote: `while read l; do …; done` says more than `sh -c …`.
+//!
+//! This is not a shell: it finds where pipelines and stages begin and end. It gives up (`None`) on anything it does not
+//! know for certain, because a wrong name is worse than none.
+
+#![forbid(unsafe_code)]
+
+mod scanner;
+mod words;
+
+use scanner::Scanner;
+
+/// Splits a shell line into its top-level pipelines, and each of them into the source texts of its stages.
+///
+/// Quotes, expansions, comments, here-documents, redirections, subshells and compound commands stay whole: a bar inside
+/// them does not split. Returns `None` when anything is unbalanced, unfinished or unusual (function definitions,
+/// `coproc`); an empty line has no pipelines.
+///
+/// ```
+/// use fullbore_shell::segments;
+/// let found = segments("zcat a.gz | grep 'x|y' && echo done").unwrap();
+/// assert_eq!(found, [vec!["zcat a.gz", "grep 'x|y'"], vec!["echo done"]]);
+/// ```
+#[must_use]
+pub fn segments(line: &str) -> Option<Vec<Vec<String>>> {
+    Scanner::new(line).pipelines()
+}
+
+/// Shortens `text` to one line of at most `max_chars` characters: runs of white space and control characters become one
+/// space, and `…` replaces what does not fit.
+///
+/// ```
+/// assert_eq!(fullbore_shell::shorten("jq  .id\n  big.json", 10), "jq .id bi…");
+/// ```
+#[must_use]
+pub fn shorten(text: &str, max_chars: usize) -> String {
+    let is_gap = |c: char| c.is_whitespace() || c.is_control();
+    let words: Vec<&str> = text.split(is_gap).filter(|word| !word.is_empty()).collect();
+    let whole = words.join(" ");
+    if whole.chars().count() <= max_chars {
+        return whole;
+    }
+    let Some(kept_chars) = max_chars.checked_sub(1) else {
+        return String::new();
+    };
+    let kept: String = whole.chars().take(kept_chars).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_stays_and_a_long_one_ends_in_an_ellipsis() {
+        assert_eq!(shorten(" a\t b \n c ", 9), "a b c");
+        assert_eq!(shorten("abcdef", 6), "abcdef");
+        assert_eq!(shorten("abcdefg", 6), "abcde…");
+        assert_eq!(shorten("ab cdef", 4), "ab…");
+        assert_eq!(shorten("ab", 0), "");
+        assert_eq!(shorten("äöüß", 3), "äö…");
+    }
+}
