@@ -250,12 +250,14 @@ fn bytes_and_calls_are_counted() {
                 {stage} --name reader --no-write --read-block 64K";
     let record = record(line);
     let (writer, reader) = (stage(&record, "writer"), stage(&record, "reader"));
+    // Bytes and calls are read every 50 ms; what a process did after the last reading, at most 500 writes of 100 µs,
+    // is not counted.
     let written = writer.written_bytes.unwrap();
-    assert!((1_900_000..2_200_000).contains(&written), "{writer:#?}");
+    assert!((1_790_000..2_200_000).contains(&written), "{writer:#?}");
     let calls = writer.write_calls.unwrap();
-    assert!((3_800..4_300).contains(&calls), "{calls} calls");
+    assert!((3_500..4_300).contains(&calls), "{calls} calls");
     let read = reader.read_bytes.unwrap();
-    assert!((1_900_000..2_200_000).contains(&read), "{reader:#?}");
+    assert!((1_790_000..2_200_000).contains(&read), "{reader:#?}");
 }
 
 #[test]

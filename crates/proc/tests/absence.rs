@@ -101,17 +101,6 @@ fn a_process_whose_name_was_cut_within_a_character_is_not_taken_for_ended() {
     assert!(text.as_ref().is_ok_and(|text| text.contains("(програм?)")), "{text:?}");
 }
 
-/// Runs as another user, started by the tests below, on the process named in the environment.
-#[test]
-#[ignore = "only a part of other tests"]
-fn as_another_user() {
-    let pid: i32 = std::env::var("FULLBORE_PROC_PID").unwrap().parse().unwrap();
-    let found = Root::system().unavailable(pid);
-    println!("found {found:?}");
-    let hot = Root::system().hot_file(pid, "stat");
-    println!("stat {:?}", hot.try_read(&mut [0; 4096]).map(|_| ()));
-}
-
 #[test]
 fn another_users_process_is_refused_and_not_gone() {
     let Some(root_child) = of_another_user() else { return };
@@ -150,16 +139,18 @@ fn skipped(why: &str) {
     eprintln!("skipped: {why}");
 }
 
-/// Returns what [`as_another_user`] finds out about a process, in a mount namespace that `before` has changed; `None`
+/// Returns what the example `unavailable` finds out about a process as user nobody, in a mount namespace that `before` has changed; `None`
 /// where root may not create such a namespace.
 fn as_nobody(pid: i32, before: &str) -> Option<String> {
     let script = format!(
         "exec 3<\"$0\"; {before}exec setpriv --reuid=65534 --regid=65534 --clear-groups \
-         /proc/self/fd/3 --exact as_another_user --ignored --nocapture"
+         /proc/self/fd/3 {pid}"
     );
+    let tests = std::env::current_exe().unwrap();
+    let example = tests.ancestors().nth(2).unwrap().join("examples/unavailable");
     let mut command = Command::new("unshare");
-    command.args(["--mount", "sh", "-c", &script]).arg(std::env::current_exe().unwrap());
-    let output = command.env("FULLBORE_PROC_PID", pid.to_string()).output().unwrap();
+    command.args(["--mount", "sh", "-c", &script]).arg(example);
+    let output = command.output().unwrap();
     let refusals = ["unshare failed", "permission denied", "Operation not permitted"];
     let errors = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() && refusals.iter().any(|refusal| errors.contains(refusal)) {

@@ -5,10 +5,11 @@
 
 #![forbid(unsafe_code)]
 
+mod line;
 mod scanner;
 mod words;
 
-use scanner::Scanner;
+use line::Line;
 
 /// Splits a shell line into its top-level pipelines, and each of them into the source texts of its stages.
 ///
@@ -23,7 +24,7 @@ use scanner::Scanner;
 /// ```
 #[must_use]
 pub fn segments(line: &str) -> Option<Vec<Vec<String>>> {
-    Scanner::new(line).pipelines()
+    Line::new(line).pipelines()
 }
 
 /// Shortens `text` to one line of at most `max_chars` characters: runs of white space and control characters become one

@@ -1,9 +1,6 @@
 //! Walks a shell line character by character and notes where its top-level pipelines and stages end.
 
-use super::words::is_blank;
-
-/// Deepest nesting the scanner accepts; the limit also bounds its recursion.
-const MAX_DEPTH: usize = 50;
+use super::line::Line;
 
 /// A compound command that is still open.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,20 +25,6 @@ enum Expect {
     AfterCompound,
 }
 
-/// A here-document whose body has not been reached yet.
-pub(super) struct HereDocument {
-    pub(super) delimiter: String,
-    pub(super) is_indented: bool,
-}
-
-/// A position in a line, with the here-documents that wait for the next newline.
-pub(super) struct Scanner {
-    pub(super) text: Vec<char>,
-    pub(super) at: usize,
-    pub(super) here_documents: Vec<HereDocument>,
-    depth: usize,
-}
-
 /// The pipelines of one list read so far.
 struct List {
     done: Vec<Vec<String>>,
@@ -51,9 +34,9 @@ struct List {
     expect: Expect,
 }
 
-impl Scanner {
+impl Line {
     pub(super) fn new(line: &str) -> Self {
-        Self { text: line.chars().collect(), at: 0, here_documents: Vec::new(), depth: 0 }
+        Self::with(line, |line, close| line.list(Some(close)).map(|_| ()))
     }
 
     /// Reads the whole line.
@@ -62,34 +45,9 @@ impl Scanner {
         (self.at == self.text.len() && self.here_documents.is_empty()).then_some(found)
     }
 
-    pub(super) fn peek(&self, ahead: usize) -> Option<char> {
-        self.text.get(self.at + ahead).copied()
-    }
-
-    pub(super) fn follows(&self, what: &str) -> bool {
-        what.chars().enumerate().all(|(ahead, c)| self.peek(ahead) == Some(c))
-    }
-
-    pub(super) fn skip_blanks(&mut self) {
-        loop {
-            match self.peek(0) {
-                Some(c) if is_blank(c) => self.at += 1,
-                // Blank the continuation, so that it is in no stage's text.
-                Some('\\') if self.peek(1) == Some('\n') => {
-                    self.text[self.at..self.at + 2].fill(' ');
-                    self.at += 2;
-                }
-                _ => return,
-            }
-        }
-    }
-
     /// Reads a list of commands up to `close` (which is consumed) or the end of the line.
-    pub(super) fn list(&mut self, close: Option<char>) -> Option<Vec<Vec<String>>> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return None;
-        }
+    fn list(&mut self, close: Option<char>) -> Option<Vec<Vec<String>>> {
+        self.descend()?;
         let mut list = List {
             done: Vec::new(),
             stages: Vec::new(),
@@ -117,7 +75,7 @@ impl Scanner {
         if close.is_some() {
             self.at += 1;
         }
-        self.depth -= 1;
+        self.ascend();
         Some(list.done)
     }
 

@@ -1,17 +1,8 @@
 //! Reads the parts of a shell line that stay whole: words, quotes, expansions, redirections, here-documents.
 
-use super::scanner::{HereDocument, Scanner};
+use super::line::{HereDocument, Line, ends_word, is_blank};
 
-/// Space and tab separate words; a newline ends a command.
-pub(super) fn is_blank(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\r')
-}
-
-fn ends_word(c: char) -> bool {
-    is_blank(c) || matches!(c, '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
-}
-
-impl Scanner {
+impl Line {
     /// Reads one word; the inner `None` means that some of it was quoted or expanded.
     #[expect(clippy::option_option, reason = "'a word that is not plain' and 'not a word' differ")]
     pub(super) fn word(&mut self) -> Option<Option<String>> {
@@ -26,7 +17,7 @@ impl Scanner {
                 '<' | '>' if self.peek(1) == Some('(') => {
                     is_plain = false;
                     self.at += 2;
-                    self.list(Some(')'))?;
+                    self.nested_list(')')?;
                 }
                 '(' if self.at > start && self.opens_pattern_or_array() => {
                     is_plain = false;
@@ -128,7 +119,7 @@ impl Scanner {
             Some('(') if self.peek(1) == Some('(') => self.arithmetic(),
             Some('(') => {
                 self.at += 1;
-                self.list(Some(')')).map(|_| ())
+                self.nested_list(')')
             }
             Some('{') => self.parameter(),
             Some('\'') if quotes_may_follow => self.until_quote('\'', true),

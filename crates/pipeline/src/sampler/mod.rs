@@ -41,12 +41,10 @@ const TASKS_INTERVAL: u64 = 8;
 pub(crate) struct Sampler {
     root: Root,
     processes: BTreeMap<i32, ProcessFiles>,
-    /// The children of fullbore: processes whose parent ended.
-    orphans: HotFile,
+    /// The children of fullbore.
+    children: Children,
     /// Processes that ended and have not been waited for.
     zombies: BTreeSet<i32>,
-    /// Children that fullbore had before the run.
-    strangers: BTreeSet<i32>,
     /// The first process of each stage, for its exit status.
     pub(crate) leaders: Leaders,
     /// CPU time of ended children, by parent, when last read.
@@ -59,6 +57,14 @@ pub(crate) struct Sampler {
     buffer: Vec<u8>,
 }
 
+/// The children of fullbore: the shell, and processes whose parent ended.
+#[derive(Debug)]
+struct Children {
+    list: HotFile,
+    /// Those that fullbore had before the run; they are not of the pipeline.
+    strangers: BTreeSet<i32>,
+}
+
 impl Sampler {
     /// Nothing is watched yet; `own` is the process of fullbore, and `strangers` are children it had before.
     pub(crate) fn new(root: Root, own: i32, strangers: BTreeSet<i32>) -> Self {
@@ -66,12 +72,14 @@ impl Sampler {
         let withheld = root.unavailable(own);
         let counts_ticks = withheld.iter().any(|(fact, _)| *fact == Fact::Times);
         Self {
-            orphans: root.hot_file(own, &format!("task/{own}/children")),
+            children: Children {
+                list: root.hot_file(own, &format!("task/{own}/children")),
+                strangers,
+            },
             gaps: withheld.iter().map(|(fact, why)| gap(*fact, *why)).collect(),
             root,
             processes: BTreeMap::new(),
             zombies: BTreeSet::new(),
-            strangers,
             leaders: Leaders::default(),
             children_cpu_ns: BTreeMap::new(),
             samples: 0,
@@ -186,18 +194,18 @@ impl Sampler {
             process.read_children(tasks, &mut self.buffer, &mut children);
             found.extend(children.iter().map(|child| (*pid, *child)));
         }
-        if !self.orphans.is_open() && all_tasks {
+        if !self.children.list.is_open() && all_tasks {
             found.extend(self.find_by_parent(own));
         }
-        let orphans = self.orphans.read(&mut self.buffer).unwrap_or_default();
+        let own_children = self.children.list.read(&mut self.buffer).unwrap_or_default();
         found.extend(
-            orphans.split_ascii_whitespace().filter_map(|pid| Some((own, pid.parse().ok()?))),
+            own_children.split_ascii_whitespace().filter_map(|pid| Some((own, pid.parse().ok()?))),
         );
         self.zombies.retain(|zombie| found.iter().any(|(_, pid)| pid == zombie));
         found.retain(|(_, pid)| {
             !self.processes.contains_key(pid)
                 && !self.zombies.contains(pid)
-                && !self.strangers.contains(pid)
+                && !self.children.strangers.contains(pid)
         });
         found
     }

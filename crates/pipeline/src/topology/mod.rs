@@ -126,6 +126,7 @@ impl Topology {
         stage.alive += 1;
         let Some(words) = &seen.words else { return };
         process.words.clone_from(words);
+        process.is_copy = false;
         // It has called execve, and arranged its descriptors for that.
         self.ends_due_ns = now_ns;
         if process.is_leader {
@@ -170,10 +171,7 @@ impl Topology {
     /// A stage was seen to wait on a pipe, so it uses that end.
     pub(crate) fn note_use(&mut self, stage: usize, pipe: PipeKey, end: End) {
         let Some(pipe) = self.pipes.get_mut(pipe) else { return };
-        match end {
-            End::Read => pipe.readers.insert(stage),
-            End::Write => pipe.writers.insert(stage),
-        };
+        pipe.note_use(stage, end);
     }
 
     fn begin_process(&mut self, born: &Born, now_ns: u64) {
@@ -215,7 +213,9 @@ impl Topology {
     fn add_process(&mut self, born: &Born, stage: usize, now_ns: u64) {
         self.stages[stage].processes += 1;
         self.stages[stage].alive += 1;
-        self.processes.insert(born.pid, Process::new(born, stage, now_ns));
+        let parent = self.processes.get(&born.parent);
+        let is_copy = parent.is_some_and(|parent| parent.words == born.words);
+        self.processes.insert(born.pid, Process::new(born, stage, is_copy, now_ns));
     }
 
     /// Finds out anew who holds which pipe.
@@ -232,6 +232,7 @@ impl Topology {
         }
         for pipe in self.pipes.values_mut() {
             pipe.note_users();
+            pipe.revoke_claims(|pid| self.processes.contains_key(&pid));
         }
     }
 
@@ -297,7 +298,11 @@ fn hold(pipes: &mut Pipes, process: &Process, held: &PipeEnd) {
             // What leads outside is inherited by all; it is used where standard input and output lead.
             let is_standard = held.fd == if end == End::Read { 0 } else { 1 };
             let is_for_use = !process.is_container && (is_standard || !pipe.is_outside);
-            pipe.handles.push(Held { handle, stage: process.stage, is_for_use });
+            let (stage, is_copy) = (process.stage, process.is_copy);
+            pipe.handles.push(Held { handle, stage, is_for_use, is_copy });
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

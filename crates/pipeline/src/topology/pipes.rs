@@ -19,6 +19,9 @@ pub(crate) struct Pipe {
     pub(crate) writers: BTreeSet<usize>,
     /// Stages that ever held the read end, by index.
     pub(crate) readers: BTreeSet<usize>,
+    /// The ends that stages hold only by processes which have not called execve, with these. A copy of the shell
+    /// has the ends that the shell had, until it closes them.
+    claims: BTreeMap<(End, usize), BTreeSet<i32>>,
     /// Live descriptors that lead to it.
     pub(crate) handles: Vec<Held>,
     /// It was there before the run: the world outside holds an end, too.
@@ -35,6 +38,8 @@ pub(crate) struct Held {
     pub(crate) stage: usize,
     /// It is there to be used: not the shell's own copy, and not where messages go.
     pub(crate) is_for_use: bool,
+    /// Its process has not called execve.
+    pub(crate) is_copy: bool,
 }
 
 /// All pipes that matter so far.
@@ -53,6 +58,7 @@ impl Pipe {
             path,
             writers: BTreeSet::new(),
             readers: BTreeSet::new(),
+            claims: BTreeMap::new(),
             handles: Vec::new(),
             is_outside,
             initial_capacity: None,
@@ -82,8 +88,56 @@ impl Pipe {
             let own: BTreeSet<usize> = here.difference(there).copied().collect();
             if own.is_empty() { here.clone() } else { own }
         };
-        self.writers.extend(only(&writers, &readers));
-        self.readers.extend(only(&readers, &writers));
+        for (end, stages) in
+            [(End::Write, only(&writers, &readers)), (End::Read, only(&readers, &writers))]
+        {
+            for stage in stages {
+                self.note_user(stage, end);
+            }
+        }
+    }
+
+    /// Notes that a stage holds an end: for good, or as long as the copies that hold it do.
+    fn note_user(&mut self, stage: usize, end: End) {
+        let holders: Vec<(i32, bool)> = self
+            .held(end)
+            .filter(|held| held.stage == stage && held.is_for_use)
+            .map(|held| (held.handle.pid, held.is_copy))
+            .collect();
+        if holders.iter().any(|(_, is_copy)| !is_copy) {
+            return self.note_use(stage, end);
+        }
+        let is_new = self.users_ever(end).insert(stage);
+        let copies = holders.iter().map(|(pid, _)| *pid);
+        if is_new {
+            self.claims.insert((end, stage), copies.collect());
+        } else if let Some(claim) = self.claims.get_mut(&(end, stage)) {
+            claim.extend(copies);
+        }
+    }
+
+    /// Notes that a stage uses an end, whatever it holds later.
+    pub(crate) fn note_use(&mut self, stage: usize, end: End) {
+        self.claims.remove(&(end, stage));
+        self.users_ever(end).insert(stage);
+    }
+
+    fn users_ever(&mut self, end: End) -> &mut BTreeSet<usize> {
+        if end == End::Write { &mut self.writers } else { &mut self.readers }
+    }
+
+    /// Takes back what rests only on copies that live and have let go of the end.
+    pub(crate) fn revoke_claims(&mut self, lives: impl Fn(i32) -> bool) {
+        let mut claims = std::mem::take(&mut self.claims);
+        claims.retain(|(end, stage), copies| {
+            let holds = |pid: i32| self.held(*end).any(|held| held.handle.pid == pid);
+            copies.retain(|pid| holds(*pid) || !lives(*pid));
+            if copies.is_empty() {
+                self.users_ever(*end).remove(stage);
+            }
+            !copies.is_empty()
+        });
+        self.claims = claims;
     }
 
     /// Whether somebody of the pipeline holds an end.

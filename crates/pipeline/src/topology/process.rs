@@ -16,6 +16,8 @@ pub(crate) struct Process {
     pub(crate) has_children: bool,
     /// What it runs; a child of a shell runs the shell until it calls execve.
     pub(crate) words: Vec<String>,
+    /// It still runs the program of its parent: it has not called execve.
+    pub(crate) is_copy: bool,
     /// What it ran when first seen.
     pub(crate) first_words: Vec<String>,
     /// The ends of pipes it holds, as last read.
@@ -28,7 +30,7 @@ pub(crate) struct Process {
 const SETTLED_NS: u64 = 4_000_000;
 
 impl Process {
-    pub(crate) fn new(born: &Born, stage: usize, now_ns: u64) -> Self {
+    pub(crate) fn new(born: &Born, stage: usize, is_copy: bool, now_ns: u64) -> Self {
         Self {
             pid: born.pid,
             parent: born.parent,
@@ -36,6 +38,7 @@ impl Process {
             is_leader: false,
             is_container: false,
             has_children: false,
+            is_copy,
             words: born.words.clone(),
             first_words: born.words.clone(),
             ends: born.ends.clone(),

@@ -4,8 +4,8 @@ use fullbore_measure::Bytes;
 use fullbore_record::{FindingKind, PipeRecord, RunRecord};
 use maud::{Markup, html};
 
-use super::drawing::number;
 use super::layout::{Arrow, Grid, Layout, Node, OUTSIDE_HEIGHT, Place, Route};
+use super::svg::number;
 use crate::figures::{known_bytes, known_percent};
 use crate::{visible, wording};
 

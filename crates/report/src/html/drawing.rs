@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::arrows;
 use super::layout::{Grid, Layout, Node, OUTSIDE_HEIGHT, Place};
 use super::shares::{self, Share};
+use super::svg::number;
 use crate::figures::{known_rate, percent, rate};
 use crate::prominence::verdict_stage;
 use crate::{visible, wording};
@@ -191,10 +192,4 @@ fn draw_outside(place: &Place, grid: &Grid) -> Markup {
             text.soft x=(number(grid.box_width / 2.0)) y=(number(height / 2.0 + 4.0)) text-anchor="middle" { "outside" }
         }
     }
-}
-
-/// A coordinate with one digit after the point, and none when that is zero.
-pub(crate) fn number(value: f64) -> String {
-    let text = format!("{value:.1}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }

@@ -8,6 +8,7 @@ mod layout;
 mod page;
 mod shares;
 mod steps;
+pub(crate) mod svg;
 mod tables;
 mod timeline;
 

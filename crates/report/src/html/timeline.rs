@@ -5,9 +5,9 @@ use fullbore_record::{RunRecord, StageRecord, StageTimeline};
 use maud::{Markup, html};
 
 use super::axis::{Flags, MARKS, axis, place_of, time};
-use super::drawing::number;
 use super::shares::{self, Share};
 use super::steps;
+use super::svg::number;
 use crate::figures::known_rate;
 use crate::prominence::{prominent, verdict_stage};
 use crate::wording;

@@ -1,5 +1,6 @@
 //! The record of the lab as text, tables in Markdown, JSON and one HTML page.
 
+mod columns;
 mod counters;
 mod distribution;
 mod figures;

@@ -3,9 +3,9 @@
 use fullbore_lab::Latency;
 use fullbore_lab::record::{CaseRun, PointRun};
 
+use super::columns::{Side, padded};
 use super::distribution::{Range, at};
 use super::figures;
-use super::text::{Side, padded};
 use crate::text::Style;
 use crate::visible;
 

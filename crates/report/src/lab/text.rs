@@ -6,6 +6,7 @@ use fullbore_lab::runner::{Progress, point_text};
 use fullbore_lab::suite::{Need, Suite, points};
 use fullbore_measure::seconds;
 
+use super::columns::{Side, padded};
 use super::rows::{self, Row};
 use super::{figures, percentiles};
 use crate::text::Style;
@@ -204,18 +205,6 @@ impl Widths {
             text.push_str(&format!("{line}\n"));
         }
     }
-}
-
-/// Where a text stands in its column.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    Left,
-    Right,
-}
-
-pub(super) fn padded(text: &str, width: usize, side: Side) -> String {
-    let space = " ".repeat(width.saturating_sub(visible::width(text)));
-    if side == Side::Left { format!("{text}{space}") } else { format!("{space}{text}") }
 }
 
 /// What got faster and slower.

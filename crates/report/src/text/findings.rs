@@ -3,7 +3,8 @@
 use fullbore_measure::seconds;
 use fullbore_record::{Finding, RunRecord, advice_text};
 
-use super::{Style, wrap::wrap};
+use super::style::Style;
+use super::wrap::wrap;
 use crate::{visible, wording};
 
 /// Findings besides the verdict that are shown.

@@ -1,25 +1,16 @@
 //! The summary that a terminal shows after a run.
 
 mod findings;
+mod style;
 mod table;
 pub(crate) mod wrap;
 
 use fullbore_measure::{Bytes, seconds};
 use fullbore_record::{Outcome, RunRecord};
 
+pub use style::Style;
+
 use crate::{visible, wording};
-
-/// How the summary may look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
-    /// Columns of the terminal; less than 20 is treated as 20.
-    pub width: usize,
-    /// Whether colour and bold text may be used.
-    pub color: bool,
-}
-
-/// Columns below which no layout is tried.
-const LEAST_WIDTH: usize = 20;
 
 /// A run of less time is over before enough samples are taken to say what held it back.
 const SHORT_NS: u64 = 100_000_000;
@@ -29,40 +20,6 @@ const TUNING_LINES: usize = 4;
 
 /// Gaps that are listed before the rest is only counted.
 const GAP_LINES: usize = 4;
-
-impl Style {
-    /// `width` columns without colour.
-    #[must_use]
-    pub fn plain(width: usize) -> Self {
-        Self { width, color: false }
-    }
-
-    /// `width` columns with colour.
-    #[must_use]
-    pub fn colored(width: usize) -> Self {
-        Self { width, color: true }
-    }
-
-    pub(crate) fn columns(self) -> usize {
-        self.width.max(LEAST_WIDTH)
-    }
-
-    pub(crate) fn paint(self, code: &str, text: &str) -> String {
-        if self.color && !text.is_empty() {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    pub(crate) fn bold(self, text: &str) -> String {
-        self.paint("1", text)
-    }
-
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.paint("2", text)
-    }
-}
 
 /// Summarises a run for a terminal: a table of its stages, the verdict, what to do about it, and what could not be seen.
 ///

@@ -2,7 +2,8 @@
 
 use fullbore_record::{RunRecord, StageRecord};
 
-use super::{Style, wrap::wrap};
+use super::style::Style;
+use super::wrap::wrap;
 use crate::figures::{self, RateUnit};
 use crate::prominence::{has_failed, prominent, verdict_stage};
 use crate::{visible, wording};

@@ -4,7 +4,7 @@ mod progress;
 mod reports;
 mod select;
 
-use std::io::{ErrorKind, IsTerminal, Write, stdout};
+use std::io::{ErrorKind, Write, stdout};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -247,9 +247,4 @@ fn print(text: &str) -> Result<Exit> {
         }
         _ => Ok(Exit::Done),
     }
-}
-
-/// Whether tables and progress share a terminal.
-fn is_terminal() -> bool {
-    std::io::stderr().is_terminal()
 }

@@ -1,6 +1,6 @@
 //! Shows a progress line while the lab runs, and the tables of each suite when it is done.
 
-use std::io::{Write, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::time::{Duration, Instant};
 
 use fullbore_lab::record::{LabRun, SuiteRun};
@@ -8,7 +8,6 @@ use fullbore_lab::runner::{Onlooker, Progress};
 use fullbore_measure::seconds;
 use fullbore_report::lab::text;
 
-use super::is_terminal;
 use super::reports::Reports;
 use crate::commands::run::style_of;
 use crate::messages::{complain, say};
@@ -38,7 +37,7 @@ pub(super) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     pub(super) fn new(is_quiet: bool, reports: &'a mut Reports) -> Self {
-        let line = if !is_quiet && is_terminal() { Line::Away } else { Line::None };
+        let line = if !is_quiet && stderr().is_terminal() { Line::Away } else { Line::None };
         Self { is_quiet, line, last: None, reports, has_complained: false }
     }
 
@@ -57,8 +56,8 @@ impl Onlooker for Shown<'_> {
             return;
         }
         self.last = Some(Instant::now());
-        let columns = fullbore_dash::terminal_size(std::io::stderr())
-            .map_or(80, |size| usize::from(size.columns));
+        let columns =
+            fullbore_dash::terminal_size(stderr()).map_or(80, |size| usize::from(size.columns));
         let line = text::progress(progress, columns.saturating_sub(1));
         say(&format!("\r{line}\u{1b}[K"));
         self.line = Line::Shown;

@@ -5,9 +5,9 @@ use fullbore_lab::record::{CaseRun, EngineRun, PointRun};
 use fullbore_lab::runner::point_text;
 use maud::{Markup, html};
 
-use super::chart::{Width, label, look, measured};
+use super::drawing::{Width, label, look, measured};
 use super::scale::Scale;
-use crate::html::drawing::number;
+use crate::html::svg::number;
 use crate::lab::figures;
 use crate::visible;
 

@@ -1,49 +1,14 @@
-//! What all charts share: which one suits a case, the legend, and the two widths each is drawn in.
+//! Which chart suits a case, and the legend.
 
-use fullbore_lab::record::{CaseRun, EngineRun, PointRun};
+use fullbore_lab::record::{CaseRun, PointRun};
 use fullbore_lab::runner::point_text;
 use fullbore_lab::suite::{Axis, Chart};
 use maud::{Markup, html};
 
+use super::drawing::look;
 use super::{bars, heat, lines};
 use crate::lab::figures;
 use crate::visible;
-
-/// Different looks of engines; more than these repeat.
-pub(super) const LOOKS: usize = 10;
-
-/// Width of a drawing on a desk and on a phone, in units of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Width {
-    /// 960 units.
-    Wide,
-    /// 358 units: what a phone of 390 pixels has left.
-    Narrow,
-}
-
-impl Width {
-    pub(super) fn units(self) -> f64 {
-        match self {
-            Self::Wide => 960.0,
-            Self::Narrow => 358.0,
-        }
-    }
-
-    pub(super) fn class(self) -> &'static str {
-        match self {
-            Self::Wide => "wide",
-            Self::Narrow => "narrow",
-        }
-    }
-
-    /// Marks that fit on a horizontal axis.
-    pub(super) fn ticks(self) -> usize {
-        match self {
-            Self::Wide => 9,
-            Self::Narrow => 4,
-        }
-    }
-}
 
 /// All charts of a case: one for each combination of values that has no axis of its own.
 pub(super) fn charts(case: &CaseRun, caches: &[fullbore_lab::record::Cache]) -> Markup {
@@ -122,21 +87,6 @@ fn groups<'a>(case: &'a CaseRun, on_axes: &[&str]) -> Vec<(String, Vec<&'a Point
         }
     }
     groups
-}
-
-/// The look of an engine in a case.
-pub(super) fn look(case: &CaseRun, engine: &str) -> usize {
-    case.engines.iter().position(|note| note.name == engine).unwrap_or(0) % LOOKS
-}
-
-/// Measured engines of a point.
-pub(super) fn measured(point: &PointRun) -> impl Iterator<Item = &EngineRun> {
-    point.engines.iter().filter(|run| run.value.is_some())
-}
-
-/// What is written beside an engine.
-pub(super) fn label(case: &CaseRun, engine: &str) -> String {
-    case.engine(engine).map_or_else(|| visible::line(engine), |note| visible::line(&note.label))
 }
 
 /// Every engine that has a line.

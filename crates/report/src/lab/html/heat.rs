@@ -5,9 +5,9 @@ use fullbore_lab::runner::value_text;
 use fullbore_lab::suite::Axis;
 use maud::{Markup, html};
 
-use super::chart::{label, measured};
+use super::drawing::{label, measured};
 use super::scale::Scale;
-use crate::html::drawing::number;
+use crate::html::svg::number;
 use crate::lab::figures;
 use crate::visible;
 

@@ -8,11 +8,11 @@ use fullbore_lab::record::{CaseRun, EngineRun, PointRun};
 use fullbore_lab::runner::point_text;
 use maud::{Markup, html};
 
-use super::chart::{label, look};
+use super::drawing::{label, look};
 use super::lines::sign;
 use super::scale::Scale;
 use crate::figures::count as count_text;
-use crate::html::drawing::number;
+use crate::html::svg::number;
 use crate::lab::distribution::{self, Range, height};
 use crate::lab::figures;
 use crate::visible;

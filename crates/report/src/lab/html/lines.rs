@@ -7,9 +7,9 @@ use fullbore_lab::{Estimate, Parameter};
 use fullbore_measure::Bytes;
 use maud::{Markup, html};
 
-use super::chart::{Width, label, look, measured};
+use super::drawing::{Width, label, look, measured};
 use super::scale::Scale;
-use crate::html::drawing::number;
+use crate::html::svg::number;
 use crate::lab::figures;
 use crate::visible;
 

@@ -2,6 +2,7 @@
 
 mod bars;
 mod chart;
+mod drawing;
 mod heat;
 mod latency;
 mod lines;

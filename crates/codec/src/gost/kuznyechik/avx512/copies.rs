@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use super::super::naive::{Block, RoundKeys, round_keys_by};
 use super::constants::{CARRIED_PI, CARRY, CARRY_BACK, ROTATIONS};
-use super::{Kernel, load, load_table, look_up, xor3};
+use super::registers::{load, load_table, look_up, xor3};
 
 /// What a round on four copies of one block, in the other field, reads from memory.
 struct Copies {
@@ -64,8 +64,8 @@ fn carry_back(state: __m512i) -> Block {
 
 /// Encrypts in a chain.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(super) fn chain(kernel: &Kernel, previous: Block, blocks: &mut [Block]) {
-    let (way, [first, others @ ..]) = (Copies::new(), &kernel.carried);
+pub(super) fn chain(keys: &RoundKeys, previous: Block, blocks: &mut [Block]) {
+    let (way, [first, others @ ..]) = (Copies::new(), keys);
     let mut last = carried_copies(&previous);
     for block in blocks {
         last = xor3(last, carried_copies(block), copies(first));

@@ -5,11 +5,10 @@ use std::arch::x86_64::*;
 use super::super::super::block::{Counter, Turn};
 use super::super::naive::Block;
 use super::super::standard::PI;
+use super::batches::{BATCH, Keys, encrypt, encrypt_planes, rounds_from, store_batch};
 use super::constants::COUNTING_COLUMNS;
 use super::planes::{Planes, add, rounds};
-use super::{
-    BATCH, Kernel, encrypt, encrypt_planes, load, load_table, look_up, rounds_from, store_batch,
-};
+use super::registers::{load, load_table, look_up};
 
 /// The block of a batch that each byte of a plane belongs to: 4b + l for byte b of lane l, because transposing
 /// registers of four blocks each gives that order.
@@ -63,15 +62,15 @@ struct FirstRound {
 
 impl FirstRound {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-    fn new(kernel: &Kernel, counter: &Counter) -> Self {
+    fn new(keys: &Keys, counter: &Counter) -> Self {
         let (first, counting) = (counter.value().to_be_bytes(), counting_byte(counter));
         let mut planes = [_mm512_setzero_si512(); 16];
         for (plane, byte) in planes.iter_mut().zip(first) {
             *plane = broadcast(byte);
         }
-        add(&mut planes, &kernel.encryption.edge);
+        add(&mut planes, &keys.encryption.edge);
         let counted = look_up(&load_table(&PI), planes[counting]);
-        let planes = rounds::<false, true>(&kernel.encryption.rounds[..1], planes);
+        let planes = rounds::<false, true>(&keys.encryption.rounds[..1], planes);
         Self { of: Self::rest(counter), planes, counted }
     }
 
@@ -85,11 +84,11 @@ impl FirstRound {
     /// Returns the planes of the next 64 counters after the first round.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-    fn next(&self, kernel: &Kernel, counter: &Counter) -> Planes {
+    fn next(&self, keys: &Keys, counter: &Counter) -> Planes {
         let counting = counting_byte(counter);
         let first = broadcast(counter.value().to_be_bytes()[counting]);
         let count = _mm512_add_epi8(first, load(&ORDER));
-        let key = _mm512_set1_epi32(kernel.encryption.edge[counting].cast_signed());
+        let key = _mm512_set1_epi32(keys.encryption.edge[counting].cast_signed());
         let substituted = look_up(&load_table(&PI), _mm512_xor_si512(count, key));
         let change = _mm512_xor_si512(substituted, self.counted);
         let matrices = &COUNTING_COLUMNS[usize::from(counting == 15)];
@@ -103,24 +102,24 @@ impl FirstRound {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(super) fn fill(kernel: &Kernel, counter: &mut Counter, gamma: &mut [Block]) {
+pub(super) fn fill(keys: &Keys, counter: &mut Counter, gamma: &mut [Block]) {
     let (batches, rest) = gamma.as_chunks_mut::<BATCH>();
     let mut first_round: Option<FirstRound> = None;
     for batch in batches {
         let turns_over = counter.value().to_be_bytes()[counting_byte(counter)] > 192;
         let planes = if turns_over {
-            encrypt_planes(kernel, counter_planes(counter))
+            encrypt_planes(keys, counter_planes(counter))
         } else {
             let rest = FirstRound::rest(counter);
             if first_round.as_ref().is_none_or(|known| known.of != rest) {
                 first_round = None;
             }
-            let known = first_round.get_or_insert_with(|| FirstRound::new(kernel, counter));
-            rounds_from(kernel, 1, known.next(kernel, counter))
+            let known = first_round.get_or_insert_with(|| FirstRound::new(keys, counter));
+            rounds_from(keys, 1, known.next(keys, counter))
         };
         store_batch(batch, planes);
         counter.advance(BATCH as u64);
     }
     counter.fill(rest.as_flattened_mut());
-    encrypt(kernel, rest);
+    encrypt(keys, rest);
 }

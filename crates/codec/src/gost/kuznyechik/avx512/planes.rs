@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 use super::super::naive::{Block, RoundKeys};
 use super::super::standard::{PI, PI_INVERSE};
 use super::constants::FACTORS;
-use super::{load, load_table, look_up, store, xor3};
+use super::registers::{load, load_table, look_up, store, xor3};
 
 pub(super) type Planes = [__m512i; 16];
 

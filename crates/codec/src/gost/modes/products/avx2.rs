@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::Sum;
+use super::sum::Sum;
 use crate::Tier;
 
 /// Proves that the CPU has the tier.

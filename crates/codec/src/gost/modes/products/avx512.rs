@@ -3,7 +3,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{Sum, avx2};
+use super::avx2;
+use super::sum::Sum;
 use crate::Tier;
 
 /// Proves that the CPU has the tier.

@@ -8,18 +8,13 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+mod sum;
 
 use zeroize::Zeroize;
 
 use crate::Tier;
 use crate::gost::block::low_half;
-
-/// A sum of products before reduction: 256 bits, of which products of 64-bit blocks need the low half.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-struct Sum {
-    low: u128,
-    high: u128,
-}
+use sum::Sum;
 
 #[derive(Clone, Copy)]
 enum Kernel {

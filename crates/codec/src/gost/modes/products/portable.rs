@@ -3,7 +3,7 @@
 //! Each factor keeps every fifth bit. At most thirteen ones then meet in a bit of the product, too few to reach the
 //! next kept bit. Their sum is odd exactly where the carry-less product has a one.
 
-use super::Sum;
+use super::sum::Sum;
 use crate::gost::block::low_half;
 
 /// Distance between kept bits.

@@ -1,0 +1,56 @@
+//! What all charts share: the two widths each is drawn in, and how an engine looks and is called.
+
+use fullbore_lab::record::{CaseRun, EngineRun, PointRun};
+
+use crate::visible;
+
+/// Different looks of engines; more than these repeat.
+pub(super) const LOOKS: usize = 10;
+
+/// Width of a drawing on a desk and on a phone, in units of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// 960 units.
+    Wide,
+    /// 358 units: what a phone of 390 pixels has left.
+    Narrow,
+}
+
+impl Width {
+    pub(super) fn units(self) -> f64 {
+        match self {
+            Self::Wide => 960.0,
+            Self::Narrow => 358.0,
+        }
+    }
+
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Wide => "wide",
+            Self::Narrow => "narrow",
+        }
+    }
+
+    /// Marks that fit on a horizontal axis.
+    pub(super) fn ticks(self) -> usize {
+        match self {
+            Self::Wide => 9,
+            Self::Narrow => 4,
+        }
+    }
+}
+
+/// The look of an engine in a case.
+pub(super) fn look(case: &CaseRun, engine: &str) -> usize {
+    case.engines.iter().position(|note| note.name == engine).unwrap_or(0) % LOOKS
+}
+
+/// Measured engines of a point.
+pub(super) fn measured(point: &PointRun) -> impl Iterator<Item = &EngineRun> {
+    point.engines.iter().filter(|run| run.value.is_some())
+}
+
+/// What is written beside an engine.
+pub(super) fn label(case: &CaseRun, engine: &str) -> String {
+    case.engine(engine).map_or_else(|| visible::line(engine), |note| visible::line(&note.label))
+}
