@@ -148,6 +148,10 @@ fn as_nobody(pid: i32, before: &str) -> Option<String> {
     );
     let tests = std::env::current_exe().unwrap();
     let example = tests.ancestors().nth(2).unwrap().join("examples/unavailable");
+    assert!(
+        example.exists(),
+        "run `cargo build --examples` first: with `--test`, cargo builds no examples"
+    );
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", &script]).arg(example);
     let output = command.output().unwrap();
