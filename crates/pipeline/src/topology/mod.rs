@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::sample::{Born, Census, HeldEnds, Look, PipeEnd, ProcessLook};
 use crate::topology::apart::parting;
 use crate::topology::pipes::{Held, PipeKey, Pipes};
-use crate::topology::process::Process;
+use crate::topology::process::{Process, Program};
 use crate::topology::stage::{Likeness, Stage, join_repetitions};
 
 /// Stages kept apart: beyond that, repetitions of a loop become one stage.
@@ -126,7 +126,7 @@ impl Topology {
         stage.alive += 1;
         let Some(words) = &seen.words else { return };
         process.words.clone_from(words);
-        process.is_copy = false;
+        process.program = Program::Own;
         // It has called execve, and arranged its descriptors for that.
         self.ends_due_ns = now_ns;
         if process.is_leader {
@@ -215,7 +215,8 @@ impl Topology {
         self.stages[stage].alive += 1;
         let parent = self.processes.get(&born.parent);
         let is_copy = parent.is_some_and(|parent| parent.words == born.words);
-        self.processes.insert(born.pid, Process::new(born, stage, is_copy, now_ns));
+        let program = if is_copy { Program::Parents } else { Program::Own };
+        self.processes.insert(born.pid, Process::new(born, stage, program, now_ns));
     }
 
     /// Finds out anew who holds which pipe.
@@ -298,7 +299,7 @@ fn hold(pipes: &mut Pipes, process: &Process, held: &PipeEnd) {
             // What leads outside is inherited by all; it is used where standard input and output lead.
             let is_standard = held.fd == if end == End::Read { 0 } else { 1 };
             let is_for_use = !process.is_container && (is_standard || !pipe.is_outside);
-            let (stage, is_copy) = (process.stage, process.is_copy);
+            let (stage, is_copy) = (process.stage, process.program == Program::Parents);
             pipe.handles.push(Held { handle, stage, is_for_use, is_copy });
         }
     }

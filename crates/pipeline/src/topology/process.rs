@@ -16,8 +16,7 @@ pub(crate) struct Process {
     pub(crate) has_children: bool,
     /// What it runs; a child of a shell runs the shell until it calls execve.
     pub(crate) words: Vec<String>,
-    /// It still runs the program of its parent: it has not called execve.
-    pub(crate) is_copy: bool,
+    pub(crate) program: Program,
     /// What it ran when first seen.
     pub(crate) first_words: Vec<String>,
     /// The ends of pipes it holds, as last read.
@@ -26,11 +25,20 @@ pub(crate) struct Process {
     pub(crate) first_ns: u64,
 }
 
+/// Whose program a process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// Its parent's: it is a copy and has not called execve.
+    Parents,
+    /// One of its own.
+    Own,
+}
+
 /// A process this old has closed the ends it does not use, even if it never calls execve (a subshell).
 const SETTLED_NS: u64 = 4_000_000;
 
 impl Process {
-    pub(crate) fn new(born: &Born, stage: usize, is_copy: bool, now_ns: u64) -> Self {
+    pub(crate) fn new(born: &Born, stage: usize, program: Program, now_ns: u64) -> Self {
         Self {
             pid: born.pid,
             parent: born.parent,
@@ -38,7 +46,7 @@ impl Process {
             is_leader: false,
             is_container: false,
             has_children: false,
-            is_copy,
+            program,
             words: born.words.clone(),
             first_words: born.words.clone(),
             ends: born.ends.clone(),
