@@ -156,13 +156,22 @@ mod tests {
     use super::*;
 
     fn timeline(step_ns: u64, stage: StageTimeline) -> Timeline {
-        Timeline { start_ns: 0, step_ns, stages: vec![stage] }
+        let mut timeline = Timeline::default();
+        timeline.step_ns = step_ns;
+        timeline.stages.push(stage);
+        timeline
+    }
+
+    fn stage(running: Vec<f32>, read_bytes: Vec<u64>) -> StageTimeline {
+        let mut stage = StageTimeline::default();
+        stage.running = running;
+        stage.read_bytes = read_bytes;
+        stage
     }
 
     #[test]
     fn now_is_the_last_second() {
-        let stage =
-            StageTimeline { running: vec![0.0, 0.0, 100.0, 50.0], ..StageTimeline::default() };
+        let stage = stage(vec![0.0, 0.0, 100.0, 50.0], vec![]);
         assert_eq!(Activity::now(&stage, 500_000_000).running, 75.0);
         assert_eq!(
             Activity::now(&stage, 60_000_000_000).running,
@@ -174,11 +183,8 @@ mod tests {
 
     #[test]
     fn history_has_one_rate_a_second() {
-        let stage = StageTimeline {
-            read_bytes: vec![10, 20, 30, 40, 50],
-            written_bytes: vec![0, 0, 100],
-            ..StageTimeline::default()
-        };
+        let mut stage = stage(vec![], vec![10, 20, 30, 40, 50]);
+        stage.written_bytes = vec![0, 0, 100];
         let flow = Flow::of(&stage, &timeline(500_000_000, stage.clone()));
         assert_eq!(flow.history, [30, 100, 100]);
         assert_eq!(flow.read, 90.0);
@@ -186,19 +192,16 @@ mod tests {
 
     #[test]
     fn a_second_that_has_hardly_begun_is_not_history_yet() {
-        let stage = StageTimeline { read_bytes: vec![10; 11], ..StageTimeline::default() };
+        let stage = stage(vec![], vec![10; 11]);
         assert_eq!(Flow::of(&stage, &timeline(100_000_000, stage.clone())).history, [100]);
     }
 
     #[test]
     fn odd_timelines_are_no_reason_to_panic() {
-        let stage = StageTimeline {
-            running: vec![f32::NAN, f32::INFINITY],
-            read_bytes: vec![u64::MAX; 3],
-            ..StageTimeline::default()
-        };
+        let stage = stage(vec![f32::NAN, f32::INFINITY], vec![u64::MAX; 3]);
         for step_ns in [0, 1, 1_000_000_000, u64::MAX] {
-            let line = Timeline { start_ns: u64::MAX, ..timeline(step_ns, stage.clone()) };
+            let mut line = timeline(step_ns, stage.clone());
+            line.start_ns = u64::MAX;
             assert!(Activity::now(&stage, step_ns).running.is_finite());
             assert!(Flow::of(&stage, &line).history.len() <= LONGEST_HISTORY);
         }

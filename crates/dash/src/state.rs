@@ -165,10 +165,14 @@ mod tests {
     use super::*;
 
     fn snapshot_at(elapsed_ns: u64, cpu_ns: u64) -> Snapshot {
-        let stage = StageRecord { stage: 1, cpu_ns, ..StageRecord::default() };
-        let record =
-            RunRecord { elapsed_ns, parallelism: 9.0, stages: vec![stage], ..RunRecord::default() };
-        Snapshot { record, ..Snapshot::default() }
+        let mut stage = StageRecord::default();
+        stage.stage = 1;
+        stage.cpu_ns = cpu_ns;
+        let mut snapshot = Snapshot::default();
+        snapshot.record.elapsed_ns = elapsed_ns;
+        snapshot.record.parallelism = 9.0;
+        snapshot.record.stages.push(stage);
+        snapshot
     }
 
     #[test]

@@ -233,8 +233,9 @@ mod tests {
             (&["bash", "loop.sh"], "let awk do the loop"),
             (&["tr", "a b", "c"], "`stdbuf -o64K tr 'a b' c`"),
         ] {
-            let words = words.iter().map(|word| (*word).to_owned()).collect();
-            let runs = Command::of(&StageRecord { words, ..StageRecord::default() });
+            let mut stage = StageRecord::default();
+            stage.words = words.iter().map(|word| (*word).to_owned()).collect();
+            let runs = Command::of(&stage);
             let text = advice_text(&for_small_calls(&runs, Direction::Writes));
             assert!(text.contains(cure), "{runs:?}: {text}");
         }
@@ -242,8 +243,9 @@ mod tests {
 
     #[test]
     fn a_loop_of_the_shell_is_told_to_become_one_program() {
-        let command_is = CommandIs::ShellText;
-        let runs = Command::of(&StageRecord { command_is, ..StageRecord::default() });
+        let mut stage = StageRecord::default();
+        stage.command_is = CommandIs::ShellText;
+        let runs = Command::of(&stage);
         let text = advice_text(&for_small_calls(&runs, Direction::Reads));
         assert!(text.contains("let awk do the loop"), "{text}");
     }

@@ -176,8 +176,10 @@ mod tests {
     use super::*;
 
     fn stage(number: u32, words: &[&str]) -> StageRecord {
-        let words = words.iter().map(|word| (*word).to_owned()).collect();
-        StageRecord { stage: number, words, ..StageRecord::default() }
+        let mut stage = StageRecord::default();
+        stage.stage = number;
+        stage.words = words.iter().map(|word| (*word).to_owned()).collect();
+        stage
     }
 
     #[test]

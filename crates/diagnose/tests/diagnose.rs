@@ -147,11 +147,12 @@ fn messages_are_one_sentence() {
 #[test]
 fn the_best_possible_time_does_not_take_threads_for_serial_work() {
     let second = 1_000_000_000;
-    let stage = |cpu_ns, running_percent| StageRecord {
-        life_ns: 10 * second,
-        cpu_ns,
-        running_percent,
-        ..StageRecord::default()
+    let stage = |cpu_ns, running_percent| {
+        let mut stage = StageRecord::default();
+        stage.life_ns = 10 * second;
+        stage.cpu_ns = cpu_ns;
+        stage.running_percent = running_percent;
+        stage
     };
     // Four threads for 5 s beside one for 6 s.
     let stages = [stage(20 * second, 50.0), stage(6 * second, 60.0)];

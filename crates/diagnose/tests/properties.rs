@@ -66,16 +66,20 @@ prop_compose! {
         causes in prop::collection::btree_map(cause(), wild_percent(), 0..4),
         moved in prop::array::uniform4(prop::option::of(wild_count())),
     ) -> StageRecord {
-        StageRecord {
-            stage, pid, processes, threads: 1,
-            words: command.split(' ').map(str::to_owned).collect(), command,
-            command_is: if is_text { CommandIs::ShellText } else { CommandIs::Program },
-            start_ns: times[0], life_ns: times[1], cpu_ns: times[2],
-            running_percent: shares[0], runnable_percent: shares[1], blocked_other_percent: shares[2],
-            blocked_reading_percent: blocked[0], blocked_writing_percent: blocked[1], blocked_other_causes: causes,
-            read_bytes: moved[0], written_bytes: moved[1], read_calls: moved[2], write_calls: moved[3],
-            ..StageRecord::default()
-        }
+        let mut record = StageRecord::default();
+        record.stage = stage;
+        record.pid = pid;
+        record.processes = processes;
+        record.threads = 1;
+        record.words = command.split(' ').map(str::to_owned).collect();
+        record.command = command;
+        record.command_is = if is_text { CommandIs::ShellText } else { CommandIs::Program };
+        [record.start_ns, record.life_ns, record.cpu_ns] = times;
+        [record.running_percent, record.runnable_percent, record.blocked_other_percent] = shares;
+        [record.blocked_reading_percent, record.blocked_writing_percent] = blocked;
+        record.blocked_other_causes = causes;
+        [record.read_bytes, record.written_bytes, record.read_calls, record.write_calls] = moved;
+        record
     }
 }
 
@@ -85,12 +89,15 @@ prop_compose! {
         outside in any::<(bool, bool)>(), capacities in prop::array::uniform2(prop::option::of(wild_count())),
         blocked in prop::array::uniform2(prop::option::of(wild_percent())), life_ns in wild_count(),
     ) -> PipeRecord {
-        PipeRecord {
-            pipe, path: None, writers, readers, outside_writer: outside.0, outside_reader: outside.1,
-            initial_capacity_bytes: capacities[0], capacity_bytes: capacities[1],
-            writer_blocked_percent: blocked[0], reader_blocked_percent: blocked[1], life_ns,
-            ..PipeRecord::default()
-        }
+        let mut record = PipeRecord::default();
+        record.pipe = pipe;
+        record.writers = writers;
+        record.readers = readers;
+        (record.outside_writer, record.outside_reader) = outside;
+        [record.initial_capacity_bytes, record.capacity_bytes] = capacities;
+        [record.writer_blocked_percent, record.reader_blocked_percent] = blocked;
+        record.life_ns = life_ns;
+        record
     }
 }
 
@@ -131,7 +138,7 @@ prop_compose! {
         pipe in 0_u32..7, at_ns in wild_count(), sizes in prop::array::uniform2(wild_count()), reason in command(),
         outcome in prop::sample::select(vec![Outcome::Kept, Outcome::Reverted, Outcome::Refused]),
     ) -> TuningRecord {
-        TuningRecord { pipe, at_ns, from_bytes: sizes[0], to_bytes: sizes[1], outcome, reason }
+        TuningRecord::new(pipe, at_ns, sizes[0], sizes[1], outcome).with_reason(reason)
     }
 }
 
@@ -141,10 +148,17 @@ prop_compose! {
         stages in prop::collection::vec(
             (0_u32..6, prop::collection::vec(any::<f32>(), 0..12), prop::collection::vec(0_f32..100.0, 0..12)), 0..5)
     ) -> Timeline {
-        let stage = |(stage, blocked_writing, blocked_reading)| {
-            StageTimeline { stage, blocked_writing, blocked_reading, ..StageTimeline::default() }
-        };
-        Timeline { start_ns, step_ns, stages: stages.into_iter().map(stage).collect() }
+        let mut timeline = Timeline::default();
+        timeline.start_ns = start_ns;
+        timeline.step_ns = step_ns;
+        for (stage, blocked_writing, blocked_reading) in stages {
+            let mut line = StageTimeline::default();
+            line.stage = stage;
+            line.blocked_writing = blocked_writing;
+            line.blocked_reading = blocked_reading;
+            timeline.stages.push(line);
+        }
+        timeline
     }
 }
 
@@ -156,11 +170,17 @@ prop_compose! {
         incidents in prop::collection::vec(wild_incident(), 0..3), tuning in prop::collection::vec(wild_tuning(), 0..4),
         timeline in wild_timeline(),
     ) -> RunRecord {
-        RunRecord {
-            command, elapsed_ns: times.0, samples: times.1, overlap_percent, stages, pipes, incidents, tuning, timeline,
-            host: Host { cpus, pipe_max_bytes: limits[0], pipe_user_pages_soft: limits[1], ..Host::default() },
-            ..RunRecord::default()
-        }
+        let mut record = RunRecord::default();
+        record.command = command;
+        (record.elapsed_ns, record.samples) = times;
+        record.overlap_percent = overlap_percent;
+        record.host = Host { cpus, pipe_max_bytes: limits[0], pipe_user_pages_soft: limits[1], ..Host::default() };
+        record.stages = stages;
+        record.pipes = pipes;
+        record.incidents = incidents;
+        record.tuning = tuning;
+        record.timeline = timeline;
+        record
     }
 }
 
@@ -199,8 +219,9 @@ fn ns(percent: f64) -> u64 {
 fn steady_chain(work: &[f64], cause: Option<Cause>, noise: &[f64]) -> RunRecord {
     const LIFE_NS: u64 = 10_000_000_000;
     let slowest = (0..work.len()).max_by(|&a, &b| work[a].total_cmp(&work[b])).unwrap();
-    let mut record =
-        RunRecord { elapsed_ns: LIFE_NS + 30_000_000, samples: 400, ..RunRecord::default() };
+    let mut record = RunRecord::default();
+    record.elapsed_ns = LIFE_NS + 30_000_000;
+    record.samples = 400;
     record.host.cpus = 16;
     for (index, &share) in work.iter().enumerate() {
         let noise = noise[index];
@@ -214,35 +235,33 @@ fn steady_chain(work: &[f64], cause: Option<Cause>, noise: &[f64]) -> RunRecord 
         };
         let in_cause = cause.filter(|_| index == slowest).map(|cause| (cause, busy * 0.8));
         let on_cpu = busy - in_cause.map_or(0.0, |(_, percent)| percent);
-        record.stages.push(StageRecord {
-            stage: u32::try_from(index).unwrap() + 1,
-            command: format!("program{index} --fast"),
-            words: vec![format!("program{index}"), "--fast".to_owned()],
-            life_ns: LIFE_NS,
-            cpu_ns: ns(on_cpu),
-            running_percent: on_cpu * 0.95,
-            runnable_percent: on_cpu * 0.05,
-            blocked_reading_percent: Some(reading),
-            blocked_writing_percent: Some(writing),
-            blocked_other_percent: in_cause.map_or(0.0, |(_, percent)| percent),
-            blocked_other_causes: in_cause.into_iter().collect::<BTreeMap<_, _>>(),
-            read_bytes: Some(1 << 30),
-            written_bytes: Some(1 << 30),
-            ..StageRecord::default()
-        });
+        let mut stage = StageRecord::default();
+        stage.stage = u32::try_from(index).unwrap() + 1;
+        stage.command = format!("program{index} --fast");
+        stage.words = vec![format!("program{index}"), "--fast".to_owned()];
+        stage.life_ns = LIFE_NS;
+        stage.cpu_ns = ns(on_cpu);
+        stage.running_percent = on_cpu * 0.95;
+        stage.runnable_percent = on_cpu * 0.05;
+        stage.blocked_reading_percent = Some(reading);
+        stage.blocked_writing_percent = Some(writing);
+        stage.blocked_other_percent = in_cause.map_or(0.0, |(_, percent)| percent);
+        stage.blocked_other_causes = in_cause.into_iter().collect::<BTreeMap<_, _>>();
+        stage.read_bytes = Some(1 << 30);
+        stage.written_bytes = Some(1 << 30);
+        record.stages.push(stage);
     }
     for (index, pair) in record.stages.windows(2).enumerate() {
-        record.pipes.push(PipeRecord {
-            pipe: u32::try_from(index).unwrap() + 1,
-            writers: vec![pair[0].stage],
-            readers: vec![pair[1].stage],
-            initial_capacity_bytes: Some(65536),
-            capacity_bytes: Some(65536),
-            writer_blocked_percent: pair[0].blocked_writing_percent,
-            reader_blocked_percent: pair[1].blocked_reading_percent,
-            life_ns: LIFE_NS,
-            ..PipeRecord::default()
-        });
+        let mut pipe = PipeRecord::default();
+        pipe.pipe = u32::try_from(index).unwrap() + 1;
+        pipe.writers = vec![pair[0].stage];
+        pipe.readers = vec![pair[1].stage];
+        pipe.initial_capacity_bytes = Some(65536);
+        pipe.capacity_bytes = Some(65536);
+        pipe.writer_blocked_percent = pair[0].blocked_writing_percent;
+        pipe.reader_blocked_percent = pair[1].blocked_reading_percent;
+        pipe.life_ns = LIFE_NS;
+        record.pipes.push(pipe);
     }
     record
 }

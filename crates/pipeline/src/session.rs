@@ -221,11 +221,11 @@ impl Session {
             Some(bytes.0)
         };
         let is_alive = |index: &usize| topology.stages[*index].alive > 0;
-        Snapshot {
-            pipe_fill_bytes: numbers.pipe_order.iter().map(|key| fill(*key)).collect(),
-            stage_is_alive: numbers.stage_order.iter().map(is_alive).collect(),
-            record,
-        }
+        let mut snapshot = Snapshot::default();
+        snapshot.record = record;
+        snapshot.pipe_fill_bytes = numbers.pipe_order.iter().map(|key| fill(*key)).collect();
+        snapshot.stage_is_alive = numbers.stage_order.iter().map(is_alive).collect();
+        snapshot
     }
 
     /// Learns the exit statuses of stages that have ended.

@@ -34,6 +34,7 @@ const VARIABLES: [&str; 20] = [
 
 /// The job of a build tool (make), workflow manager (Snakemake, Nextflow) or scheduler (Slurm, Spark).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Job {
     /// The variables of these programs that were set, by name.
     pub variables: BTreeMap<String, String>,

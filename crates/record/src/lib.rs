@@ -5,7 +5,7 @@
 //!
 //! [`read()`] understands records of this schema and of `fullbore.run/1`. A later version may add fields and values:
 //! unknown fields are kept in `extra` and unknown values in a variant `Other`, so a record that was read is written
-//! back whole.
+//! back whole. Because fields may be added, other crates build these types from `default()` or `new()`, field by field.
 #![forbid(unsafe_code)]
 
 mod advice;
@@ -33,6 +33,7 @@ pub type Extra = BTreeMap<String, Value>;
 
 /// One run of a pipeline, whole: what ran, what it waited for, what was tuned and what follows from it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunRecord {
     /// [`SCHEMA`].
     pub schema: String,
@@ -103,6 +104,7 @@ pub enum SharesFrom {
 
 /// A stage: one command of the pipeline with all processes it started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StageRecord {
     /// Number of the stage, from 1.
     pub stage: u32,
@@ -200,6 +202,7 @@ pub enum Cause {
 
 /// A pipe that carried data from stage to stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PipeRecord {
     /// Number of the pipe, from 1.
     pub pipe: u32,
@@ -230,6 +233,7 @@ pub struct PipeRecord {
 
 /// One attempt to change the capacity of a pipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TuningRecord {
     /// Which pipe.
     pub pipe: u32,
@@ -243,6 +247,33 @@ pub struct TuningRecord {
     pub outcome: Outcome,
     /// Why, in one sentence.
     pub reason: String,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl TuningRecord {
+    /// An attempt on this pipe, `at_ns` nanoseconds from the start of the run, to change its capacity from
+    /// `from_bytes` to `to_bytes`; without a reason.
+    #[must_use]
+    pub fn new(pipe: u32, at_ns: u64, from_bytes: u64, to_bytes: u64, outcome: Outcome) -> Self {
+        Self {
+            pipe,
+            at_ns,
+            from_bytes,
+            to_bytes,
+            outcome,
+            reason: String::new(),
+            extra: Extra::new(),
+        }
+    }
+
+    /// The same, for this reason.
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self
+    }
 }
 
 /// What became of an attempt to change a pipe.
@@ -405,6 +436,7 @@ pub enum FindingKind {
 
 /// Shares of each stage over time, in steps of equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Timeline {
     /// Start of the first step, from the start of the run.
     pub start_ns: u64,
@@ -412,12 +444,16 @@ pub struct Timeline {
     pub step_ns: u64,
     /// One entry for each stage of the record.
     pub stages: Vec<StageTimeline>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
 }
 
 /// The timeline of one stage: one number for each step.
 ///
 /// The five shares are percentages of the step; they add up to the part of it in which the stage lived.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StageTimeline {
     /// Number of the stage.
     pub stage: u32,
@@ -435,10 +471,14 @@ pub struct StageTimeline {
     pub read_bytes: Vec<u64>,
     /// Bytes written in the step, as far as Linux counts them.
     pub written_bytes: Vec<u64>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
 }
 
 /// The record so far, with what only matters while the pipeline runs.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// The record, as if the run ended now (`exit_status` is not known yet).
     pub record: RunRecord,

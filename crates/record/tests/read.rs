@@ -3,14 +3,17 @@
 
 use fullbore_record::{
     AdvicePart, Cause, CommandIs, FindingKind, Incident, ReadError, RunRecord, SCHEMA, StageRecord,
-    advice_text, read,
+    StageTimeline, advice_text, read,
 };
 use serde_json::{Value, json};
 
 /// A record of this version as JSON.
 fn record() -> Value {
-    let stages = vec![StageRecord { stage: 1, ..StageRecord::default() }];
-    let record = RunRecord { schema: SCHEMA.to_owned(), stages, ..RunRecord::default() };
+    let mut stage = StageRecord::default();
+    stage.stage = 1;
+    let mut record = RunRecord::default();
+    record.schema = SCHEMA.to_owned();
+    record.stages.push(stage);
     let mut record = serde_json::to_value(record).unwrap();
     record["findings"] = json!([{
         "kind": "bottleneck", "stage": 1, "pipe": null, "message": "It is slow.",
@@ -31,6 +34,13 @@ fn what_a_later_version_adds_is_kept_and_written_back() {
     later["findings"][0]["weight"] = json!(3);
     later["findings"][0]["advice"][0] = json!({ "link": "x" });
     later["incidents"] = json!([{ "kind": "meltdown", "degrees": [1, 2] }]);
+    later["tuning"] = json!([{
+        "pipe": 1, "at_ns": 2, "from_bytes": 3, "to_bytes": 4, "outcome": "kept", "reason": "", "by": "hand"
+    }]);
+    later["timeline"]["unit"] = "ns".into();
+    let mut line = serde_json::to_value(StageTimeline::default()).unwrap();
+    line["swapped_bytes"] = json!([0]);
+    later["timeline"]["stages"] = json!([line]);
     let read = read(&later.to_string()).unwrap();
     assert_eq!(serde_json::to_value(&read).unwrap(), later);
     assert!(matches!(read.findings[0].kind, FindingKind::Other(name) if name.text() == "too_hot"));

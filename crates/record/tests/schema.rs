@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fullbore_measure::Host;
 use fullbore_record::{
     AdvicePart, Cause, CommandIs, Finding, FindingKind, Incident, Job, Outcome, PipeRecord,
-    RunRecord, SCHEMA, SharesFrom, StageRecord, StageTimeline, Timeline, TuningRecord,
+    RunRecord, SCHEMA, SharesFrom, StageRecord, StageTimeline, TuningRecord,
 };
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -45,62 +45,57 @@ fn filled() -> RunRecord {
         .with_evidence(BTreeMap::from([("own_ns".to_owned(), 1.5)]));
     let mut finding = finding;
     finding.best_time_ns = Some(3);
-    RunRecord {
-        schema: SCHEMA.to_owned(),
-        overlap_percent: Some(1.0),
-        attached_at_ns: Some(2),
-        exit_status: Some(0),
-        job: Job::of([("SLURM_JOB_ID".to_owned(), "1".to_owned())]),
-        host: Host { pipe_max_bytes: Some(1), pipe_user_pages_soft: Some(1), ..Host::default() },
-        stages: vec![stage()],
-        pipes: vec![PipeRecord {
-            path: Some("fifo".to_owned()),
-            writers: vec![1],
-            readers: vec![2],
-            initial_capacity_bytes: Some(1),
-            capacity_bytes: Some(1),
-            writer_blocked_percent: Some(1.0),
-            reader_blocked_percent: Some(1.0),
-            ..PipeRecord::default()
-        }],
-        tuning: vec![TuningRecord {
-            pipe: 1,
-            at_ns: 1,
-            from_bytes: 1,
-            to_bytes: 2,
-            outcome: Outcome::Kept,
-            reason: "turns".to_owned(),
-        }],
-        incidents: incidents(),
-        findings: vec![finding],
-        gaps: vec!["no /proc".to_owned()],
-        timeline: Timeline {
-            step_ns: 1,
-            stages: vec![StageTimeline {
-                running: vec![1.0],
-                read_bytes: vec![1],
-                ..StageTimeline::default()
-            }],
-            ..Timeline::default()
-        },
-        ..RunRecord::default()
-    }
+    let mut record = RunRecord::default();
+    record.schema = SCHEMA.to_owned();
+    record.overlap_percent = Some(1.0);
+    record.attached_at_ns = Some(2);
+    record.exit_status = Some(0);
+    record.job = Job::of([("SLURM_JOB_ID".to_owned(), "1".to_owned())]);
+    record.host =
+        Host { pipe_max_bytes: Some(1), pipe_user_pages_soft: Some(1), ..Host::default() };
+    record.stages = vec![stage()];
+    record.pipes = vec![pipe()];
+    record.tuning = vec![TuningRecord::new(1, 1, 1, 2, Outcome::Kept).with_reason("turns")];
+    record.incidents = incidents();
+    record.findings = vec![finding];
+    record.gaps = vec!["no /proc".to_owned()];
+    record.timeline.step_ns = 1;
+    record.timeline.stages = vec![stage_timeline()];
+    record
 }
 
 fn stage() -> StageRecord {
-    StageRecord {
-        words: vec!["jq".to_owned()],
-        blocked_reading_percent: Some(1.0),
-        blocked_writing_percent: Some(1.0),
-        blocked_other_causes: BTreeMap::from([(Cause::Disk, 1.0)]),
-        read_bytes: Some(1),
-        written_bytes: Some(1),
-        read_calls: Some(1),
-        write_calls: Some(1),
-        peak_memory_bytes: Some(1),
-        exit_status: Some(0),
-        ..StageRecord::default()
-    }
+    let mut stage = StageRecord::default();
+    stage.words = vec!["jq".to_owned()];
+    stage.blocked_reading_percent = Some(1.0);
+    stage.blocked_writing_percent = Some(1.0);
+    stage.blocked_other_causes = BTreeMap::from([(Cause::Disk, 1.0)]);
+    stage.read_bytes = Some(1);
+    stage.written_bytes = Some(1);
+    stage.read_calls = Some(1);
+    stage.write_calls = Some(1);
+    stage.peak_memory_bytes = Some(1);
+    stage.exit_status = Some(0);
+    stage
+}
+
+fn pipe() -> PipeRecord {
+    let mut pipe = PipeRecord::default();
+    pipe.path = Some("fifo".to_owned());
+    pipe.writers = vec![1];
+    pipe.readers = vec![2];
+    pipe.initial_capacity_bytes = Some(1);
+    pipe.capacity_bytes = Some(1);
+    pipe.writer_blocked_percent = Some(1.0);
+    pipe.reader_blocked_percent = Some(1.0);
+    pipe
+}
+
+fn stage_timeline() -> StageTimeline {
+    let mut line = StageTimeline::default();
+    line.running = vec![1.0];
+    line.read_bytes = vec![1];
+    line
 }
 
 fn incidents() -> Vec<Incident> {

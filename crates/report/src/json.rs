@@ -97,12 +97,11 @@ mod tests {
 
     #[test]
     fn lists_of_numbers_stay_on_one_line_and_lists_of_text_do_not() {
-        let record = RunRecord { gaps: vec!["a [".into(), "b".into()], ..RunRecord::default() };
-        let mut record = record;
-        record.timeline.stages.push(fullbore_record::StageTimeline {
-            running: vec![0.5, 100.0],
-            ..Default::default()
-        });
+        let mut line = fullbore_record::StageTimeline::default();
+        line.running = vec![0.5, 100.0];
+        let mut record = RunRecord::default();
+        record.gaps = vec!["a [".into(), "b".into()];
+        record.timeline.stages.push(line);
         let text = to_string(&record).unwrap();
         assert!(text.contains("\"running\": [0.5, 100.0],\n"), "{text}");
         assert!(text.contains("    \"a [\",\n    \"b\"\n"), "{text}");

@@ -6,7 +6,8 @@
 //! ```
 //! use fullbore_record::RunRecord;
 //! use fullbore_report::text::{Style, summary};
-//! let record = RunRecord { elapsed_ns: 2_000_000, ..RunRecord::default() };
+//! let mut record = RunRecord::default();
+//! record.elapsed_ns = 2_000_000;
 //! assert_eq!(summary(&record, Style::plain(80)), "  too short to judge (2 ms)\n");
 //! ```
 #![forbid(unsafe_code)]

@@ -104,8 +104,9 @@ mod tests {
 
     #[test]
     fn a_pipe_is_named_by_its_ends() {
-        let pipe =
-            PipeRecord { writers: vec![1, 3], outside_reader: true, ..PipeRecord::default() };
+        let mut pipe = PipeRecord::default();
+        pipe.writers = vec![1, 3];
+        pipe.outside_reader = true;
         assert_eq!(pipe_ends(&pipe), "1,3→outside");
         assert_eq!(pipe_ends(&PipeRecord::default()), "?→?");
     }

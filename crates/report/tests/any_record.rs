@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fullbore_record::{
     AdvicePart, Finding, FindingKind, Incident, Outcome, PipeRecord, RunRecord, SCHEMA,
-    StageRecord, StageTimeline, Timeline, TuningRecord,
+    StageRecord, StageTimeline, TuningRecord,
 };
 use fullbore_report::text::{Style, summary};
 use fullbore_report::{html, json};
@@ -25,23 +25,22 @@ fn stage() -> impl Strategy<Value = StageRecord> {
     )
         .prop_map(
             |(stage, command, shares, blocked, counts, (life_ns, cpu_ns), exit_status)| {
-                StageRecord {
-                    stage,
-                    command,
-                    life_ns,
-                    cpu_ns,
-                    running_percent: shares[0],
-                    runnable_percent: shares[1],
-                    blocked_other_percent: shares[2],
-                    blocked_reading_percent: blocked[0],
-                    blocked_writing_percent: blocked[1],
-                    read_bytes: counts[0],
-                    written_bytes: counts[1],
-                    read_calls: counts[2],
-                    write_calls: counts[3],
-                    exit_status,
-                    ..StageRecord::default()
-                }
+                let mut record = StageRecord::default();
+                record.stage = stage;
+                record.command = command;
+                record.life_ns = life_ns;
+                record.cpu_ns = cpu_ns;
+                record.running_percent = shares[0];
+                record.runnable_percent = shares[1];
+                record.blocked_other_percent = shares[2];
+                record.blocked_reading_percent = blocked[0];
+                record.blocked_writing_percent = blocked[1];
+                record.read_bytes = counts[0];
+                record.written_bytes = counts[1];
+                record.read_calls = counts[2];
+                record.write_calls = counts[3];
+                record.exit_status = exit_status;
+                record
             },
         )
 }
@@ -55,28 +54,30 @@ fn pipe() -> impl Strategy<Value = PipeRecord> {
         any::<[Option<u64>; 2]>(),
         any::<[Option<f64>; 2]>(),
     )
-        .prop_map(|(pipe, writers, readers, outside, capacity, blocked)| PipeRecord {
-            pipe,
-            writers,
-            readers,
-            outside_writer: outside.0,
-            outside_reader: outside.1,
-            initial_capacity_bytes: capacity[0],
-            capacity_bytes: capacity[1],
-            writer_blocked_percent: blocked[0],
-            reader_blocked_percent: blocked[1],
-            ..PipeRecord::default()
+        .prop_map(|(pipe, writers, readers, outside, capacity, blocked)| {
+            let mut record = PipeRecord::default();
+            record.pipe = pipe;
+            record.writers = writers;
+            record.readers = readers;
+            record.outside_writer = outside.0;
+            record.outside_reader = outside.1;
+            record.initial_capacity_bytes = capacity[0];
+            record.capacity_bytes = capacity[1];
+            record.writer_blocked_percent = blocked[0];
+            record.reader_blocked_percent = blocked[1];
+            record
         })
 }
 
 fn line() -> impl Strategy<Value = StageTimeline> {
     (0..7_u32, vec(any::<f32>(), 0..9), vec(any::<f32>(), 0..9), vec(any::<u64>(), 0..9)).prop_map(
-        |(stage, running, blocked_writing, read_bytes)| StageTimeline {
-            stage,
-            running,
-            blocked_writing,
-            read_bytes,
-            ..StageTimeline::default()
+        |(stage, running, blocked_writing, read_bytes)| {
+            let mut line = StageTimeline::default();
+            line.stage = stage;
+            line.running = running;
+            line.blocked_writing = blocked_writing;
+            line.read_bytes = read_bytes;
+            line
         },
     )
 }
@@ -108,16 +109,12 @@ fn finding() -> impl Strategy<Value = Finding> {
 }
 
 fn tuning() -> impl Strategy<Value = TuningRecord> {
-    (0..5_u32, any::<[u64; 3]>(), any::<String>()).prop_map(|(pipe, numbers, reason)| {
-        TuningRecord {
-            pipe,
-            at_ns: numbers[0],
-            from_bytes: numbers[1],
-            to_bytes: numbers[2],
-            outcome: Outcome::Refused,
-            reason,
-        }
-    })
+    (0..5_u32, any::<[u64; 3]>(), any::<String>()).prop_map(
+        |(pipe, [at_ns, from_bytes, to_bytes], reason)| {
+            TuningRecord::new(pipe, at_ns, from_bytes, to_bytes, Outcome::Refused)
+                .with_reason(reason)
+        },
+    )
 }
 
 prop_compose! {
@@ -133,21 +130,26 @@ prop_compose! {
         (start_ns, step_ns) in any::<(u64, u64)>(),
         lines in vec(line(), 0..8),
     ) -> RunRecord {
-        RunRecord {
-            schema: SCHEMA.into(),
-            command,
-            started_unix_ns: times[0],
-            elapsed_ns: times[1],
-            bound_ns: times[2],
-            observer_cpu_ns: times[3],
-            overlap_percent: numbers.0,
-            parallelism: numbers.1,
-            exit_status: Some(numbers.2),
-            incidents: vec![Incident::Stalled { stage: Some(9), lasted_ns: times[0] }],
-            stages, pipes, tuning, findings, gaps,
-            timeline: Timeline { start_ns, step_ns, stages: lines },
-            ..RunRecord::default()
-        }
+        let mut record = RunRecord::default();
+        record.schema = SCHEMA.into();
+        record.command = command;
+        record.started_unix_ns = times[0];
+        record.elapsed_ns = times[1];
+        record.bound_ns = times[2];
+        record.observer_cpu_ns = times[3];
+        record.overlap_percent = numbers.0;
+        record.parallelism = numbers.1;
+        record.exit_status = Some(numbers.2);
+        record.incidents = vec![Incident::Stalled { stage: Some(9), lasted_ns: times[0] }];
+        record.stages = stages;
+        record.pipes = pipes;
+        record.tuning = tuning;
+        record.findings = findings;
+        record.gaps = gaps;
+        record.timeline.start_ns = start_ns;
+        record.timeline.step_ns = step_ns;
+        record.timeline.stages = lines;
+        record
     }
 }
 

@@ -128,7 +128,11 @@ const TRACERS: &[Tracer] = &[
 
 /// The cost of looking at a program that does nothing but system calls, beside other ways to look.
 pub(crate) fn tracing_cost(effort: Effort) -> Vec<Row> {
-    let count = effort.pick("200K", "2M");
+    let count = match effort {
+        Effort::Check => "2K",
+        Effort::Quick => "200K",
+        Effort::Full => "2M",
+    };
     let line = format!("dd if=/dev/zero of=/dev/null bs=512 count={count}");
     let pairs = Pairs::measure(
         effort.times(5, 21),
@@ -149,17 +153,17 @@ pub(crate) fn tracing_cost(effort: Effort) -> Vec<Row> {
             cost.max
         )],
     }];
-    rows.extend(TRACERS.iter().map(|tracer| tracer.row(&line)));
+    rows.extend(TRACERS.iter().map(|tracer| tracer.row(&line, effort)));
     rows
 }
 
 impl Tracer {
-    fn row(&self, line: &str) -> Row {
+    fn row(&self, line: &str, effort: Effort) -> Row {
         let measured = match self.obstacle() {
             Some(why) => format!("not available: {why}"),
             None => {
                 let pairs = Pairs::measure(
-                    self.runs,
+                    effort.times(self.runs, self.runs),
                     |place| self.untraced(place, line),
                     |place| self.traced(place, line),
                 );

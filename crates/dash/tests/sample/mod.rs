@@ -2,10 +2,9 @@
 #![allow(dead_code, reason = "each user takes its own part")]
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small and made up")]
 
-use fullbore_measure::Host;
 use fullbore_record::{
-    AdvicePart, Cause, Finding, FindingKind, Outcome, PipeRecord, RunRecord, Snapshot, StageRecord,
-    StageTimeline, Timeline, TuningRecord,
+    AdvicePart, Cause, Finding, FindingKind, Outcome, PipeRecord, Snapshot, StageRecord,
+    StageTimeline, TuningRecord,
 };
 
 /// Length of a step of the made-up timelines.
@@ -77,25 +76,26 @@ pub(crate) fn pipeline(steps: usize) -> Snapshot {
                 as u64,
         )
     };
-    Snapshot {
-        pipe_fill_bytes: (0..pipes.len()).map(fill).collect(),
-        stage_is_alive: vec![true; HABITS.len()],
-        record: RunRecord {
-            elapsed_ns,
-            parallelism: 1.52,
-            host: Host { cpus: 2, ..Host::default() },
-            tuning: pipes
-                .iter()
-                .filter(|pipe| pipe.capacity_bytes > pipe.initial_capacity_bytes)
-                .map(tuning)
-                .collect(),
-            findings: if steps > 4 { vec![finding()] } else { Vec::new() },
-            timeline: Timeline { start_ns: 0, step_ns: STEP_NS, stages: timelines },
-            stages,
-            pipes,
-            ..RunRecord::default()
-        },
+    let mut snapshot = Snapshot::default();
+    snapshot.pipe_fill_bytes = (0..pipes.len()).map(fill).collect();
+    snapshot.stage_is_alive = vec![true; HABITS.len()];
+    let record = &mut snapshot.record;
+    record.elapsed_ns = elapsed_ns;
+    record.parallelism = 1.52;
+    record.host.cpus = 2;
+    record.tuning = pipes
+        .iter()
+        .filter(|pipe| pipe.capacity_bytes > pipe.initial_capacity_bytes)
+        .map(tuning)
+        .collect();
+    if steps > 4 {
+        record.findings.push(finding());
     }
+    record.timeline.step_ns = STEP_NS;
+    record.timeline.stages = timelines;
+    record.stages = stages;
+    record.pipes = pipes;
+    snapshot
 }
 
 fn stage_timeline(habit: &Habit, index: usize, steps: usize) -> StageTimeline {
@@ -103,52 +103,50 @@ fn stage_timeline(habit: &Habit, index: usize, steps: usize) -> StageTimeline {
     let bytes = |rate: f64| {
         (0..steps).map(|step| (rate / 4.0 * (1.0 + 0.5 * wobble(step, index))) as u64).collect()
     };
-    StageTimeline {
-        stage: index as u32 + 1,
-        running: vec![running; steps],
-        runnable: vec![runnable; steps],
-        blocked_reading: vec![reading; steps],
-        blocked_writing: vec![writing; steps],
-        blocked_other: vec![other; steps],
-        read_bytes: bytes(habit.read_rate),
-        written_bytes: bytes(habit.written_rate),
-    }
+    let mut line = StageTimeline::default();
+    line.stage = index as u32 + 1;
+    line.running = vec![running; steps];
+    line.runnable = vec![runnable; steps];
+    line.blocked_reading = vec![reading; steps];
+    line.blocked_writing = vec![writing; steps];
+    line.blocked_other = vec![other; steps];
+    line.read_bytes = bytes(habit.read_rate);
+    line.written_bytes = bytes(habit.written_rate);
+    line
 }
 
 fn stage(habit: &Habit, line: &StageTimeline, elapsed_ns: u64) -> StageRecord {
-    StageRecord {
-        stage: line.stage,
-        command: habit.command.to_owned(),
-        life_ns: elapsed_ns,
-        cpu_ns: (elapsed_ns as f64 * f64::from(habit.shares[0]) / 100.0) as u64,
-        blocked_other_causes: [(Cause::Disk, f64::from(habit.shares[4]))].into(),
-        read_bytes: Some(line.read_bytes.iter().sum()),
-        written_bytes: Some(line.written_bytes.iter().sum()),
-        ..StageRecord::default()
-    }
+    let mut stage = StageRecord::default();
+    stage.stage = line.stage;
+    stage.command = habit.command.to_owned();
+    stage.life_ns = elapsed_ns;
+    stage.cpu_ns = (elapsed_ns as f64 * f64::from(habit.shares[0]) / 100.0) as u64;
+    stage.blocked_other_causes = [(Cause::Disk, f64::from(habit.shares[4]))].into();
+    stage.read_bytes = Some(line.read_bytes.iter().sum());
+    stage.written_bytes = Some(line.written_bytes.iter().sum());
+    stage
 }
 
 fn pipe(number: u32, steps: usize) -> PipeRecord {
     let is_tuned = number == 1 && steps > 8;
-    PipeRecord {
-        pipe: number,
-        writers: vec![number],
-        readers: vec![number + 1],
-        initial_capacity_bytes: Some(64 << 10),
-        capacity_bytes: Some(if is_tuned { 1 << 20 } else { 64 << 10 }),
-        ..PipeRecord::default()
-    }
+    let mut pipe = pipe_behind(number);
+    pipe.initial_capacity_bytes = Some(64 << 10);
+    pipe.capacity_bytes = Some(if is_tuned { 1 << 20 } else { 64 << 10 });
+    pipe
+}
+
+/// The pipe from stage `number` to the next.
+fn pipe_behind(number: u32) -> PipeRecord {
+    let mut pipe = PipeRecord::default();
+    pipe.pipe = number;
+    pipe.writers = vec![number];
+    pipe.readers = vec![number + 1];
+    pipe
 }
 
 fn tuning(pipe: &PipeRecord) -> TuningRecord {
-    TuningRecord {
-        pipe: pipe.pipe,
-        at_ns: 2_000_000_000,
-        from_bytes: 64 << 10,
-        to_bytes: 1 << 20,
-        outcome: Outcome::Kept,
-        reason: "both its sides were starved in turn".to_owned(),
-    }
+    TuningRecord::new(pipe.pipe, 2_000_000_000, 64 << 10, 1 << 20, Outcome::Kept)
+        .with_reason("both its sides were starved in turn")
 }
 
 fn finding() -> Finding {
@@ -174,23 +172,16 @@ pub(crate) fn long_pipeline(count: u32) -> Snapshot {
     snapshot.record.timeline.step_ns = STEP_NS;
     for number in 1..=count {
         let running = ((number * 37) % 100) as f32;
+        let mut stage = StageRecord::default();
+        stage.stage = number;
+        stage.command = format!("filter --number {number}");
+        let mut line = StageTimeline::default();
+        line.stage = number;
+        line.running = vec![running; 8];
         let record = &mut snapshot.record;
-        record.stages.push(StageRecord {
-            stage: number,
-            command: format!("filter --number {number}"),
-            ..StageRecord::default()
-        });
-        record.timeline.stages.push(StageTimeline {
-            stage: number,
-            running: vec![running; 8],
-            ..StageTimeline::default()
-        });
-        record.pipes.push(PipeRecord {
-            pipe: number,
-            writers: vec![number],
-            readers: vec![number + 1],
-            ..PipeRecord::default()
-        });
+        record.stages.push(stage);
+        record.timeline.stages.push(line);
+        record.pipes.push(pipe_behind(number));
         snapshot.stage_is_alive.push(true);
     }
     snapshot

@@ -164,16 +164,16 @@ impl Series {
         let bytes = |of: fn(&Step) -> f64| {
             (0..count).map(|step| step_at(step).map_or(0, |step| of(step) as u64)).collect()
         };
-        StageTimeline {
-            stage,
-            running: shares(|spent| spent.running_ns),
-            runnable: shares(|spent| spent.runnable_ns),
-            blocked_reading: shares(|spent| spent.reading_ns),
-            blocked_writing: shares(|spent| spent.writing_ns),
-            blocked_other: shares(|spent| spent.other_ns),
-            read_bytes: bytes(|step| step.read_bytes),
-            written_bytes: bytes(|step| step.written_bytes),
-        }
+        let mut line = StageTimeline::default();
+        line.stage = stage;
+        line.running = shares(|spent| spent.running_ns);
+        line.runnable = shares(|spent| spent.runnable_ns);
+        line.blocked_reading = shares(|spent| spent.reading_ns);
+        line.blocked_writing = shares(|spent| spent.writing_ns);
+        line.blocked_other = shares(|spent| spent.other_ns);
+        line.read_bytes = bytes(|step| step.read_bytes);
+        line.written_bytes = bytes(|step| step.written_bytes);
+        line
     }
 }
 

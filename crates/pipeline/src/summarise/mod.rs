@@ -15,7 +15,7 @@ use crate::summarise::names::{labels, text_of};
 use crate::topology::pipes::{Pipe, PipeKey};
 use fullbore_diagnose::bound_ns;
 use fullbore_record::{
-    Cause, CommandIs, Extra, Incident, Job, PipeRecord, RunRecord, SCHEMA, SharesFrom, StageRecord,
+    Cause, CommandIs, Incident, Job, PipeRecord, RunRecord, SCHEMA, SharesFrom, StageRecord,
     Timeline, TuningRecord,
 };
 
@@ -40,31 +40,27 @@ pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numb
     let stages = summary.stages(frame.command);
     let sums = &observed.accounts.sums;
     let cpu_ns: f64 = stages.iter().map(|stage| stage.cpu_ns as f64).sum();
-    let mut record = RunRecord {
-        schema: SCHEMA.to_owned(),
-        fullbore_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: frame.command.to_owned(),
-        started_unix_ns: frame.started_unix_ns,
-        attached_at_ns: None,
-        job: frame.job.cloned(),
-        exit_status: frame.exit_status,
-        elapsed_ns: frame.elapsed_ns,
-        bound_ns: bound_ns(&stages, frame.host.cpus),
-        overlap_percent: percent(sums.two_run_ns as f64, sums.one_runs_ns as f64),
-        parallelism: cpu_ns / frame.elapsed_ns.max(1) as f64,
-        observer_cpu_ns: frame.observer_cpu_ns,
-        samples: sums.samples,
-        shares_from: SharesFrom::Samples,
-        host: frame.host.clone(),
-        stages,
-        pipes: summary.pipes(),
-        tuning: summary.tuning(),
-        incidents: summary.incidents(frame.elapsed_ns),
-        findings: Vec::new(),
-        gaps: observed.gaps.iter().cloned().collect(),
-        timeline: summary.timeline(frame.elapsed_ns),
-        extra: Extra::new(),
-    };
+    let mut record = RunRecord::default();
+    record.schema = SCHEMA.to_owned();
+    record.fullbore_version = env!("CARGO_PKG_VERSION").to_owned();
+    record.command = frame.command.to_owned();
+    record.started_unix_ns = frame.started_unix_ns;
+    record.job = frame.job.cloned();
+    record.exit_status = frame.exit_status;
+    record.elapsed_ns = frame.elapsed_ns;
+    record.bound_ns = bound_ns(&stages, frame.host.cpus);
+    record.overlap_percent = percent(sums.two_run_ns as f64, sums.one_runs_ns as f64);
+    record.parallelism = cpu_ns / frame.elapsed_ns.max(1) as f64;
+    record.observer_cpu_ns = frame.observer_cpu_ns;
+    record.samples = sums.samples;
+    record.shares_from = SharesFrom::Samples;
+    record.host = frame.host.clone();
+    record.stages = stages;
+    record.pipes = summary.pipes();
+    record.tuning = summary.tuning();
+    record.incidents = summary.incidents(frame.elapsed_ns);
+    record.gaps = observed.gaps.iter().cloned().collect();
+    record.timeline = summary.timeline(frame.elapsed_ns);
     doubt_uncounted_bytes(&mut record);
     (record, numbers)
 }
@@ -93,31 +89,30 @@ impl Summary<'_> {
         let share = |ns: f64| percent(ns, life).unwrap_or(0.0);
         let seen = |ns: f64| (!account.unseen.waits).then(|| share(ns));
         let io = account.io.total.filter(|_| !account.unseen.bytes);
-        StageRecord {
-            stage: self.number(index).unwrap_or(0),
-            pid: stage.leader,
-            command: label.cloned().unwrap_or_else(|| text_of(&stage.words)),
-            command_is: if label.is_some() { CommandIs::ShellText } else { CommandIs::Program },
-            words: stage.words.clone(),
-            processes: stage.processes,
-            threads: account.threads,
-            start_ns: stage.start_ns,
-            life_ns: whole(life),
-            cpu_ns: account.cpu_ns,
-            running_percent: share(account.spent.running_ns),
-            runnable_percent: share(account.spent.runnable_ns),
-            blocked_reading_percent: seen(account.spent.reading_ns),
-            blocked_writing_percent: seen(account.spent.writing_ns),
-            blocked_other_percent: share(account.spent.other_ns),
-            blocked_other_causes: causes(account, life),
-            read_bytes: io.map(|io| io.read_bytes),
-            written_bytes: io.map(|io| io.written_bytes),
-            read_calls: io.map(|io| io.read_calls),
-            write_calls: io.map(|io| io.write_calls),
-            peak_memory_bytes: account.peak_memory_bytes,
-            exit_status: stage.exit_status,
-            extra: Extra::new(),
-        }
+        let mut record = StageRecord::default();
+        record.stage = self.number(index).unwrap_or(0);
+        record.pid = stage.leader;
+        record.command = label.cloned().unwrap_or_else(|| text_of(&stage.words));
+        record.command_is = if label.is_some() { CommandIs::ShellText } else { CommandIs::Program };
+        record.words = stage.words.clone();
+        record.processes = stage.processes;
+        record.threads = account.threads;
+        record.start_ns = stage.start_ns;
+        record.life_ns = whole(life);
+        record.cpu_ns = account.cpu_ns;
+        record.running_percent = share(account.spent.running_ns);
+        record.runnable_percent = share(account.spent.runnable_ns);
+        record.blocked_reading_percent = seen(account.spent.reading_ns);
+        record.blocked_writing_percent = seen(account.spent.writing_ns);
+        record.blocked_other_percent = share(account.spent.other_ns);
+        record.blocked_other_causes = causes(account, life);
+        record.read_bytes = io.map(|io| io.read_bytes);
+        record.written_bytes = io.map(|io| io.written_bytes);
+        record.read_calls = io.map(|io| io.read_calls);
+        record.write_calls = io.map(|io| io.write_calls);
+        record.peak_memory_bytes = account.peak_memory_bytes;
+        record.exit_status = stage.exit_status;
+        record
     }
 
     fn pipes(&self) -> Vec<PipeRecord> {
@@ -146,32 +141,28 @@ impl Summary<'_> {
         };
         let is_writer_unknown = writers.is_empty() || is_opaque(&pipe.writers);
         let is_reader_unknown = readers.is_empty() || is_opaque(&pipe.readers);
-        PipeRecord {
-            pipe: number,
-            path: pipe.path.as_ref().map(|path| path.to_string_lossy().into_owned()),
-            outside_writer: pipe.has_outside_writer(),
-            outside_reader: pipe.has_outside_reader(),
-            initial_capacity_bytes: pipe.initial_capacity.map(|capacity| capacity.0),
-            capacity_bytes: pipe.capacity.map(|capacity| capacity.0),
-            writer_blocked_percent: percent(writer, life).filter(|_| !is_writer_unknown),
-            reader_blocked_percent: percent(reader, life).filter(|_| !is_reader_unknown),
-            life_ns: whole(life),
-            writers,
-            readers,
-            extra: Extra::new(),
-        }
+        let mut record = PipeRecord::default();
+        record.pipe = number;
+        record.path = pipe.path.as_ref().map(|path| path.to_string_lossy().into_owned());
+        record.writers = writers;
+        record.readers = readers;
+        record.outside_writer = pipe.has_outside_writer();
+        record.outside_reader = pipe.has_outside_reader();
+        record.initial_capacity_bytes = pipe.initial_capacity.map(|capacity| capacity.0);
+        record.capacity_bytes = pipe.capacity.map(|capacity| capacity.0);
+        record.writer_blocked_percent = percent(writer, life).filter(|_| !is_writer_unknown);
+        record.reader_blocked_percent = percent(reader, life).filter(|_| !is_reader_unknown);
+        record.life_ns = whole(life);
+        record
     }
 
     fn tuning(&self) -> Vec<TuningRecord> {
         let records = self.observed.tuner.attempts.iter().filter_map(|attempt| {
-            Some(TuningRecord {
-                pipe: self.numbers.pipe(attempt.pipe)?,
-                at_ns: attempt.at_ns,
-                from_bytes: attempt.from.0,
-                to_bytes: attempt.to.0,
-                outcome: attempt.outcome,
-                reason: attempt.reason.clone(),
-            })
+            let pipe = self.numbers.pipe(attempt.pipe)?;
+            let (from_bytes, to_bytes) = (attempt.from.0, attempt.to.0);
+            let record =
+                TuningRecord::new(pipe, attempt.at_ns, from_bytes, to_bytes, attempt.outcome);
+            Some(record.with_reason(&attempt.reason))
         });
         records.collect()
     }
@@ -189,8 +180,10 @@ impl Summary<'_> {
             let number = self.number(*index).unwrap_or(0);
             accounts.stages[*index].series.record(number, accounts.clock, end_ns)
         };
-        let stages = self.numbers.stage_order.iter().map(series).collect();
-        Timeline { start_ns: 0, step_ns: accounts.clock.step_ns, stages }
+        let mut timeline = Timeline::default();
+        timeline.step_ns = accounts.clock.step_ns;
+        timeline.stages = self.numbers.stage_order.iter().map(series).collect();
+        timeline
     }
 }
 

@@ -97,13 +97,15 @@ fn tick_text(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullbore_record::{StageTimeline, Timeline};
+    use fullbore_record::StageTimeline;
 
     #[test]
     fn the_axis_has_round_times() {
-        let line = StageTimeline { running: vec![1.0; 48], ..StageTimeline::default() };
-        let timeline = Timeline { start_ns: 0, step_ns: 241_000_000, stages: vec![line] };
-        let record = RunRecord { timeline, ..RunRecord::default() };
+        let mut line = StageTimeline::default();
+        line.running = vec![1.0; 48];
+        let mut record = RunRecord::default();
+        record.timeline.step_ns = 241_000_000;
+        record.timeline.stages.push(line);
         assert_eq!(
             ticks(&record).into_iter().map(tick_text).collect::<Vec<_>>(),
             ["0", "5 s", "10 s"]

@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn a_command_cannot_end_the_embedded_json() {
-        let record = RunRecord { command: "</script><!-- &".into(), ..RunRecord::default() };
+        let mut record = RunRecord::default();
+        record.command = "</script><!-- &".into();
         let json = embedded(&record);
         assert!(!json.contains(['<', '>', '&']));
         assert_eq!(serde_json::from_str::<RunRecord>(&json).unwrap(), record);

@@ -296,20 +296,19 @@ mod tests {
     };
 
     fn record(stages: u32, pipes: &[(u32, u32)]) -> RunRecord {
-        RunRecord {
-            stages: (1..=stages)
-                .map(|stage| StageRecord { stage, ..StageRecord::default() })
-                .collect(),
-            pipes: pipes
-                .iter()
-                .map(|(from, to)| PipeRecord {
-                    writers: vec![*from],
-                    readers: vec![*to],
-                    ..PipeRecord::default()
-                })
-                .collect(),
-            ..RunRecord::default()
+        let mut record = RunRecord::default();
+        for number in 1..=stages {
+            let mut stage = StageRecord::default();
+            stage.stage = number;
+            record.stages.push(stage);
         }
+        for (from, to) in pipes {
+            let mut pipe = PipeRecord::default();
+            pipe.writers = vec![*from];
+            pipe.readers = vec![*to];
+            record.pipes.push(pipe);
+        }
+        record
     }
 
     #[test]

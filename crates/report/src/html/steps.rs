@@ -21,7 +21,7 @@ pub(super) fn merged(record: &RunRecord) -> (RunRecord, usize) {
     if factor > 1 {
         record.timeline.step_ns = record.timeline.step_ns.saturating_mul(factor as u64);
         for line in &mut record.timeline.stages {
-            *line = merge(line, factor);
+            merge(line, factor);
         }
     }
     (record, factor)
@@ -52,11 +52,12 @@ pub(super) fn value(line: &StageTimeline, share_of: Share, step: usize) -> f64 {
     series(line, share_of).get(step).map_or(0.0, |value| share(f64::from(*value)))
 }
 
+/// Lets `factor` steps of a stage become one.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a percentage with one digit after the point fits"
 )]
-fn merge(line: &StageTimeline, factor: usize) -> StageTimeline {
+fn merge(line: &mut StageTimeline, factor: usize) {
     let shares = |series: &[f32]| -> Vec<f32> {
         series
             .chunks(factor)
@@ -74,16 +75,13 @@ fn merge(line: &StageTimeline, factor: usize) -> StageTimeline {
             .map(|chunk| chunk.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)))
             .collect()
     };
-    StageTimeline {
-        stage: line.stage,
-        running: shares(&line.running),
-        runnable: shares(&line.runnable),
-        blocked_reading: shares(&line.blocked_reading),
-        blocked_writing: shares(&line.blocked_writing),
-        blocked_other: shares(&line.blocked_other),
-        read_bytes: bytes(&line.read_bytes),
-        written_bytes: bytes(&line.written_bytes),
-    }
+    line.running = shares(&line.running);
+    line.runnable = shares(&line.runnable);
+    line.blocked_reading = shares(&line.blocked_reading);
+    line.blocked_writing = shares(&line.blocked_writing);
+    line.blocked_other = shares(&line.blocked_other);
+    line.read_bytes = bytes(&line.read_bytes);
+    line.written_bytes = bytes(&line.written_bytes);
 }
 
 #[cfg(test)]
@@ -92,13 +90,11 @@ mod tests {
 
     #[test]
     fn merging_keeps_bytes_and_mean_shares() {
-        let line = StageTimeline {
-            running: vec![100.0, 50.0, 20.0],
-            read_bytes: vec![1, 2, 3],
-            ..StageTimeline::default()
-        };
-        let merged = merge(&line, 2);
-        assert_eq!(merged.running, [75.0, 10.0]);
-        assert_eq!(merged.read_bytes, [3, 3]);
+        let mut line = StageTimeline::default();
+        line.running = vec![100.0, 50.0, 20.0];
+        line.read_bytes = vec![1, 2, 3];
+        merge(&mut line, 2);
+        assert_eq!(line.running, [75.0, 10.0]);
+        assert_eq!(line.read_bytes, [3, 3]);
     }
 }

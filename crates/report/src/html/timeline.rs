@@ -275,8 +275,8 @@ mod tests {
 
     #[test]
     fn equal_neighbours_share_one_piece_of_the_outline() {
-        let line =
-            StageTimeline { running: vec![50.0, 50.0, 0.0, 100.0], ..StageTimeline::default() };
+        let mut line = StageTimeline::default();
+        line.running = vec![50.0, 50.0, 0.0, 100.0];
         let grid = Steps { count: 4, width: 200.0, is_coarse: false };
         assert_eq!(area(&line, 0, grid), "M0 40V20H400V40H600V0H800V40Z");
         assert_eq!(area(&line, 1, grid), "");

@@ -21,10 +21,7 @@ pub(crate) fn all() -> Vec<(&'static str, RunRecord)> {
         ("many_stages", many_stages()),
         ("hostile", hostile()),
         ("fan_out", fan_out()),
-        (
-            "empty",
-            RunRecord { elapsed_ns: 2_000_000, schema: SCHEMA.into(), ..RunRecord::default() },
-        ),
+        ("empty", empty()),
     ]
 }
 
@@ -45,21 +42,20 @@ fn host() -> Host {
 }
 
 fn run(command: &str, elapsed_ns: u64, bound_ns: u64) -> RunRecord {
-    RunRecord {
-        schema: SCHEMA.into(),
-        fullbore_version: "0.1.0".into(),
-        command: command.into(),
-        started_unix_ns: 1_767_225_600_000_000_000,
-        elapsed_ns,
-        bound_ns,
-        overlap_percent: Some(12.4),
-        parallelism: 1.11,
-        observer_cpu_ns: elapsed_ns / 150,
-        samples: 562,
-        host: host(),
-        exit_status: Some(0),
-        ..RunRecord::default()
-    }
+    let mut record = RunRecord::default();
+    record.schema = SCHEMA.into();
+    record.fullbore_version = "0.1.0".into();
+    record.command = command.into();
+    record.started_unix_ns = 1_767_225_600_000_000_000;
+    record.elapsed_ns = elapsed_ns;
+    record.bound_ns = bound_ns;
+    record.overlap_percent = Some(12.4);
+    record.parallelism = 1.11;
+    record.observer_cpu_ns = elapsed_ns / 150;
+    record.samples = 562;
+    record.host = host();
+    record.exit_status = Some(0);
+    record
 }
 
 fn stage(
@@ -69,53 +65,55 @@ fn stage(
     shares: Shares,
     moved: (u64, u64),
 ) -> StageRecord {
-    StageRecord {
-        stage: number,
-        pid: 41_000 + i32::try_from(number).unwrap_or(0),
-        command: command.into(),
-        processes: 1,
-        threads: 1,
-        start_ns: 1_200_000 * u64::from(number),
-        life_ns,
-        cpu_ns: (life_ns as f64 * shares[0] / 100.0) as u64,
-        running_percent: shares[0],
-        runnable_percent: shares[1],
-        blocked_reading_percent: Some(shares[2]),
-        blocked_writing_percent: Some(shares[3]),
-        blocked_other_percent: shares[4],
-        blocked_other_causes: if shares[4] > 0.0 {
-            BTreeMap::from([(Cause::Disk, shares[4])])
-        } else {
-            BTreeMap::new()
-        },
-        read_bytes: Some(moved.0),
-        written_bytes: Some(moved.1),
-        read_calls: Some(moved.0 / 65536 + 1),
-        write_calls: Some(moved.1 / 4096),
-        peak_memory_bytes: Some(3_400_000 * u64::from(number)),
-        exit_status: Some(0),
-        words: shell_words::split(command).unwrap_or_default(),
-        command_is: if command.starts_with("while ") || command.starts_with('(') {
-            CommandIs::ShellText
-        } else {
-            CommandIs::Program
-        },
-        ..StageRecord::default()
+    let mut stage = StageRecord::default();
+    stage.stage = number;
+    stage.pid = 41_000 + i32::try_from(number).unwrap_or(0);
+    stage.command = command.into();
+    stage.processes = 1;
+    stage.threads = 1;
+    stage.start_ns = 1_200_000 * u64::from(number);
+    stage.life_ns = life_ns;
+    stage.cpu_ns = (life_ns as f64 * shares[0] / 100.0) as u64;
+    stage.running_percent = shares[0];
+    stage.runnable_percent = shares[1];
+    stage.blocked_reading_percent = Some(shares[2]);
+    stage.blocked_writing_percent = Some(shares[3]);
+    stage.blocked_other_percent = shares[4];
+    if shares[4] > 0.0 {
+        stage.blocked_other_causes = BTreeMap::from([(Cause::Disk, shares[4])]);
     }
+    stage.read_bytes = Some(moved.0);
+    stage.written_bytes = Some(moved.1);
+    stage.read_calls = Some(moved.0 / 65536 + 1);
+    stage.write_calls = Some(moved.1 / 4096);
+    stage.peak_memory_bytes = Some(3_400_000 * u64::from(number));
+    stage.exit_status = Some(0);
+    stage.words = shell_words::split(command).unwrap_or_default();
+    if command.starts_with("while ") || command.starts_with('(') {
+        stage.command_is = CommandIs::ShellText;
+    }
+    stage
 }
 
 fn pipe(number: u32, writer: u32, reader: u32, blocked: (f64, f64), life_ns: u64) -> PipeRecord {
-    PipeRecord {
-        pipe: number,
-        writers: vec![writer],
-        readers: vec![reader],
-        initial_capacity_bytes: Some(65536),
-        capacity_bytes: Some(65536),
-        writer_blocked_percent: Some(blocked.0),
-        reader_blocked_percent: Some(blocked.1),
-        life_ns,
-        ..PipeRecord::default()
-    }
+    let mut pipe = PipeRecord::default();
+    pipe.pipe = number;
+    pipe.writers = vec![writer];
+    pipe.readers = vec![reader];
+    pipe.initial_capacity_bytes = Some(65536);
+    pipe.capacity_bytes = Some(65536);
+    pipe.writer_blocked_percent = Some(blocked.0);
+    pipe.reader_blocked_percent = Some(blocked.1);
+    pipe.life_ns = life_ns;
+    pipe
+}
+
+/// A run so short that nothing was seen of it.
+fn empty() -> RunRecord {
+    let mut record = RunRecord::default();
+    record.schema = SCHEMA.into();
+    record.elapsed_ns = 2_000_000;
+    record
 }
 
 /// A repeatable number in 0..1 for a place.
@@ -136,7 +134,8 @@ fn timeline(record: &RunRecord, steps: usize) -> Timeline {
             stage.blocked_writing_percent.unwrap_or(0.0),
             stage.blocked_other_percent,
         ];
-        let mut line = StageTimeline { stage: stage.stage, ..StageTimeline::default() };
+        let mut line = StageTimeline::default();
+        line.stage = stage.stage;
         for step in 0..steps {
             let weights: Vec<f64> = shares
                 .iter()
@@ -158,7 +157,10 @@ fn timeline(record: &RunRecord, steps: usize) -> Timeline {
         }
         line
     };
-    Timeline { start_ns: 0, step_ns, stages: record.stages.iter().map(series).collect() }
+    let mut timeline = Timeline::default();
+    timeline.step_ns = step_ns;
+    timeline.stages = record.stages.iter().map(series).collect();
+    timeline
 }
 
 /// A finding; what stands between backquotes in `advice` is a command.
@@ -242,13 +244,8 @@ pub(crate) fn taking_turns() -> RunRecord {
     record.stages[1].exit_status = Some(2);
     record.pipes = vec![pipe(1, 1, 2, (36.0, 38.0), life), pipe(2, 2, 3, (3.5, 70.0), life)];
     record.pipes[0].capacity_bytes = Some(1 << 20);
-    let change = |pipe, at_ns, to_bytes, outcome, reason: &str| TuningRecord {
-        pipe,
-        at_ns,
-        from_bytes: 65536,
-        to_bytes,
-        outcome,
-        reason: reason.into(),
+    let change = |pipe, at_ns, to_bytes, outcome, reason: &str| {
+        TuningRecord::new(pipe, at_ns, 65536, to_bytes, outcome).with_reason(reason)
     };
     record.tuning = vec![
         change(
@@ -437,9 +434,13 @@ pub(crate) fn fan_out() -> RunRecord {
         pipe(3, 2, 4, (64.0, 12.0), life),
         pipe(4, 2, 5, (4.0, 70.0), life),
         pipe(5, 6, 7, (1.0, 90.0), life / 2),
-        PipeRecord { outside_writer: true, writers: vec![], ..pipe(6, 0, 1, (0.0, 3.0), life) },
-        PipeRecord { outside_reader: true, readers: vec![], ..pipe(7, 5, 0, (0.0, 0.0), life) },
+        pipe(6, 0, 1, (0.0, 3.0), life),
+        pipe(7, 5, 0, (0.0, 0.0), life),
     ];
+    record.pipes[5].writers.clear();
+    record.pipes[5].outside_writer = true;
+    record.pipes[6].readers.clear();
+    record.pipes[6].outside_reader = true;
     record.findings = vec![
         finding(
             FindingKind::Bottleneck,
