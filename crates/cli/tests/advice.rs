@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use serde_json::Value;
 
 use crate::arguments::{commands, examples, program};
 
@@ -17,10 +18,11 @@ struct Advice {
 #[test]
 fn every_command_that_documents_name_is_understood() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let documents = files(&root.join("docs"), ".md");
+    let mut documents = files(&root.join("docs"), ".md");
+    let others = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"];
+    documents.extend(others.map(|name| root.join(name)));
     let mut advice = Vec::new();
-    for file in documents.into_iter().chain([root.join("README.md"), root.join("CONTRIBUTING.md")])
-    {
+    for file in documents {
         let text = std::fs::read_to_string(&file).unwrap();
         advice.extend(in_markdown(&file.display().to_string(), &text));
     }
@@ -45,27 +47,50 @@ fn every_command_that_a_finding_advises_is_understood() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut advice = Vec::new();
     for file in files(crates, ".findings.json") {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let findings: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let place = file.display().to_string();
-        for finding in findings.as_array().unwrap() {
-            let parts = finding["advice"].as_array().unwrap();
-            advice.extend(parts.iter().filter_map(|part| part["command"].as_str()).map(|line| {
-                Advice { place: place.clone(), line: line.to_owned(), is_mention: false }
-            }));
-            // What is only to be read must not hide a command of ours.
-            let text = parts.iter().filter_map(|part| part["text"].as_str()).collect::<String>();
-            let names_ours = text.split("fullbore ").skip(1).any(|rest| {
-                let word = rest.split(|c: char| !c.is_alphanumeric()).next();
-                commands().iter().any(|(path, _)| path.first().map(String::as_str) == word)
-            });
-            assert!(!names_ours, "{place}: a command within text: {text}");
-        }
+        advice.extend(in_findings(&file, &json(&file)));
     }
     assert_understood(&advice, 4);
 }
 
+#[test]
+fn every_command_that_a_record_advises_is_understood() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut advice = Vec::new();
+    for file in files(&crates.join("pipeline/tests/recordings"), ".record.json") {
+        advice.extend(in_findings(&file, &json(&file)["findings"]));
+    }
+    assert_understood(&advice, 1);
+}
+
+#[test]
+fn a_hint_that_names_a_wrong_command_is_found() {
+    for (hint, is_right) in [
+        ("make a key with: fullbore gost keygen -o FILE", true),
+        ("mgm is slow; use fullbore gost seal and open for more", true),
+        ("options follow the command: fullbore gost seal --key-file; see fullbore --help", true),
+        ("give a file such as target/release/fullbore of another commit", true),
+        ("make a key with: fullbore gost keygan -o FILE", false),
+        ("options follow the command: fullbore gost seal --key-flie; see fullbore --help", false),
+        ("did you mean 'a'? See fullbore lab list --long", false),
+    ] {
+        let (_, wrong) = misunderstood(&in_hints(&format!("error: no\nhint: {hint}\n")));
+        assert_eq!(wrong.is_empty(), is_right, "{hint}: {wrong:?}");
+    }
+}
+
+/// Fails when the hint of a message names a command that the program does not have.
+pub(crate) fn assert_hint_is_understood(message: &str) {
+    assert_understood(&in_hints(message), 0);
+}
+
 fn assert_understood(advice: &[Advice], least: usize) {
+    let (seen, wrong) = misunderstood(advice);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen >= least, "only {seen} commands were found: the search is broken");
+}
+
+/// The number of commands of ours, and what is wrong with those that the program does not understand.
+fn misunderstood(advice: &[Advice]) -> (usize, Vec<String>) {
     let (mut seen, mut wrong) = (0, Vec::new());
     for Advice { place, line, is_mention } in advice {
         for words in commands_of_ours(line) {
@@ -76,7 +101,7 @@ fn assert_understood(advice: &[Advice], least: usize) {
                 ErrorKind::MissingRequiredArgument
                     | ErrorKind::MissingSubcommand
                     | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-            );
+            ) || has_no_value(&error);
             let is_shown =
                 matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             let is_placeholder = |word: &String| word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -88,8 +113,7 @@ fn assert_understood(advice: &[Advice], least: usize) {
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(seen >= least, "only {seen} commands were found: the search is broken");
+    (seen, wrong)
 }
 
 /// Files below a folder whose names end so.
@@ -104,6 +128,54 @@ fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+fn json(file: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// Whether the line ends before the value of an option, as where a text is about the option itself.
+fn has_no_value(error: &clap::Error) -> bool {
+    let value = error.get(ContextKind::InvalidValue);
+    error.kind() == ErrorKind::InvalidValue
+        && matches!(value, Some(ContextValue::String(value)) if value.is_empty())
+}
+
+/// The commands that findings advise.
+fn in_findings(file: &Path, findings: &Value) -> Vec<Advice> {
+    let (mut advice, place) = (Vec::new(), file.display().to_string());
+    for finding in findings.as_array().unwrap() {
+        let parts = finding["advice"].as_array().unwrap();
+        let lines = parts.iter().filter_map(|part| part["command"].as_str());
+        advice.extend(lines.map(|line| Advice {
+            place: place.clone(),
+            line: line.to_owned(),
+            is_mention: false,
+        }));
+        // What is only to be read must not hide a command of ours.
+        let text = parts.iter().filter_map(|part| part["text"].as_str()).collect::<String>();
+        let names_ours = text.split("fullbore ").skip(1).any(|rest| {
+            let word = rest.split(|c: char| !c.is_alphanumeric()).next();
+            commands().iter().any(|(path, _)| path.first().map(String::as_str) == word)
+        });
+        assert!(!names_ours, "{place}: a command within text: {text}");
+    }
+    advice
+}
+
+/// Where a sentence goes on after the command that it names.
+const AFTER_A_COMMAND: &[&str] =
+    &[";", ",", " and ", " lists ", " makes ", " replaces ", " takes ", " wrote"];
+
+/// The commands that the hints of a message name. A path that ends in the name of the program is none.
+fn in_hints(message: &str) -> Vec<Advice> {
+    let hints = message.lines().filter(|line| line.starts_with("hint: "));
+    let sentences = hints.flat_map(|hint| hint.split(" fullbore ").skip(1));
+    let lines = sentences.map(|rest| {
+        let ends = AFTER_A_COMMAND.iter().filter_map(|end| rest.find(end));
+        format!("fullbore {}", &rest[..ends.min().unwrap_or(rest.len())])
+    });
+    lines.map(|line| Advice { place: message.to_owned(), line, is_mention: true }).collect()
 }
 
 /// Lines of blocks of code, and what stands between backticks elsewhere.

@@ -13,8 +13,8 @@ use crate::sandbox::{Sandbox, eventually, fullbore, relay_ends, status_text, wai
 fn states(place: &Sandbox) -> Vec<Value> {
     let text = fs::read_to_string(place.path("stderr")).unwrap();
     let whole = &text[..text.rfind('\n').unwrap_or(0)];
-    let lines = whole.lines().filter(|line| line.starts_with('{')); // beside a digest
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    let read = |line| serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {line}"));
+    whole.lines().map(read).collect()
 }
 
 #[test]

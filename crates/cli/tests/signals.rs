@@ -217,6 +217,20 @@ fn end_of_file_is_typed_too() {
     assert!(shown.trim_end().ends_with('4'), "{shown}");
 }
 
+/// Fails when the live view drew nothing, or when the last that it wrote leaves the terminal in another state.
+fn assert_drew_and_restored(shown: &str, when: &str) {
+    assert!(shown.contains("\x1b[?2026h"), "no frame of the live view {when}: {shown}");
+    for (changed, restored, what) in [
+        ("\x1b[?2026h", "\x1b[?2026l", "nothing more is shown"),
+        ("\x1b[?7l", "\x1b[?7h", "long lines are cut"),
+    ] {
+        assert!(shown.rfind(restored) > shown.rfind(changed), "{what} {when}: {shown:?}");
+    }
+    // A stage may be waiting for an answer.
+    assert!(!shown.contains("\x1b[?25l"), "the live view hides the cursor {when}");
+    assert!(!shown.contains("\x1b[?1049h"), "the live view uses the alternate screen {when}");
+}
+
 #[test]
 fn the_live_view_leaves_the_terminal_as_it_was() {
     let place = Sandbox::new();
@@ -226,9 +240,7 @@ fn the_live_view_leaves_the_terminal_as_it_was() {
     let (status, shown) = terminal.wait_for_end();
     assert_eq!(status_text(status), "exit 0", "{shown}");
     terminal.assert_settings_unchanged();
-    assert!(!shown.contains("\x1b[?1049h"), "the live view must not use the alternate screen");
-    let (hidden, visible) = (shown.matches("\x1b[?25l").count(), shown.rfind("\x1b[?25h"));
-    assert!(hidden == 0 || visible > shown.rfind("\x1b[?25l"), "the cursor stays hidden");
+    assert_drew_and_restored(&shown, "after the end");
 }
 
 #[test]
@@ -242,11 +254,7 @@ fn the_terminal_is_restored_when_fullbore_is_told_to_end() {
         Process(terminal.pid()).send(signal);
         terminal.wait_for_end();
         terminal.assert_settings_unchanged();
-        let shown = terminal.shown();
-        assert!(
-            shown.rfind("\x1b[?25h") >= shown.rfind("\x1b[?25l"),
-            "the cursor stays hidden after {signal:?}"
-        );
+        assert_drew_and_restored(&terminal.shown(), &format!("after {signal:?}"));
     }
 }
 

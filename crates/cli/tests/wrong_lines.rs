@@ -56,6 +56,8 @@ const WRONG_LINES: &[(&[&str], &str)] = &[
     (&["lab", "memroy"], "did you mean 'memory'?"),
     (&["lab", "lsit"], "did you mean 'list'?"),
     (&["lab", "memory/copi"], "did you mean 'memory/copy'?"),
+    (&["lab", "memory", "--ladder"], "this suite has no case 'ladder'"),
+    (&["lab", "memory/copy", "--against", "/bin/true"], "none of these cases runs fullbore"),
     (&["lab", "show", "-q", "--markdown", "x"], "'--quiet' cannot be used with '--markdown'"),
     (&["lab", "compare", "a", "--fail-below", "2"], "a number above 0 and at most 1"),
     (&["run", "-q", "--live", "always", "true"], "'--quiet' cannot be used with '--live <WHEN>'"),

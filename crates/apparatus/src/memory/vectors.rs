@@ -158,15 +158,16 @@ mod tests {
     fn a_load_or_store_that_leaves_the_bytes_by_one_is_refused() {
         let bytes: Vec<u8> = (1..=100).collect();
         for width in [16, 32, 64] {
+            if carry(width, &bytes, 0).is_none() {
+                crate::skip::skipped(&format!("vectors of {width} bytes, which this CPU lacks"));
+                continue;
+            }
             for at in 0..=100 - width {
-                let Some(carried) = carry(width, &bytes, at) else { break };
+                let carried = carry(width, &bytes, at).unwrap();
                 assert_eq!(carried[at..at + width], bytes[at..at + width], "{width} at {at}");
                 assert!(carried[..at].iter().chain(&carried[at + width..]).all(|byte| *byte == 0));
             }
-            let refused = |at| match catch_unwind(|| carry(width, &bytes, at)) {
-                Ok(Some(_)) => false,
-                Ok(None) | Err(_) => true,
-            };
+            let refused = |at| catch_unwind(|| carry(width, &bytes, at)).is_err();
             assert!([100 - width + 1, 100, usize::MAX].into_iter().all(refused), "{width}");
         }
     }

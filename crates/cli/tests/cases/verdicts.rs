@@ -285,6 +285,8 @@ fn two_slow_stages() -> Vec<Known> {
     let bursty = "{stage} --name producer --no-read --total 48M --burst 1M --compute-us 1200 | \
                   {stage} --name consumer --no-write --compute-us 1200";
     vec![
+        // While both compute at once, each is the bottleneck; while the pipe between them makes one wait for the other,
+        // they take turns. Which lasts longer is up to the scheduler.
         known(
             "two_equally_slow",
             &[Bottleneck, TakingTurns],
@@ -300,6 +302,8 @@ fn two_slow_stages() -> Vec<Known> {
             "{stage} --name slow --no-read --total 64M --compute-us 2000 | {stage} --no-write --compute-us 1300",
         ),
         known("bursty_producer_untuned", &[TakingTurns], &[], bursty).with(&["--no-tune"]),
+        // They take turns until their pipe is grown; from then on both work at once and either is the bottleneck. How soon
+        // it is grown decides which lasts longer.
         known(
             "bursty_producer",
             &[Bottleneck, TakingTurns],
@@ -321,6 +325,7 @@ fn ways_to_wait() -> Vec<Known> {
     use FindingKind::{Bottleneck, SmallCalls, SourceBound};
     vec![
         slow("sleeping_stage", "{stage} --no-read --total 32M | {stage} --name slow --sleep-us 4000 | {stage} --no-write"),
+        // All others wait for this stage, and what it waits for is none of them: the bottleneck is the source.
         known("sleeping_source", &[Bottleneck, SourceBound], &["--name slow"], "{stage} --name slow --no-read --total 32M --sleep-us 4000 | cat | {stage} --no-write"),
         slow("threads", "{stage} --no-read --total 96M | {stage} --name slow --threads 2 --compute-us 2500 | {stage} --no-write"),
         slow("poll_loop", "{stage} --no-read --total 64M --poll | {stage} --name slow --compute-us 2000 | {stage} --no-write --poll"),
@@ -328,6 +333,7 @@ fn ways_to_wait() -> Vec<Known> {
         slow("epoll_loop", "{stage} --no-read --total 64M --epoll | {stage} --name slow --compute-us 2000 | {stage} --no-write --epoll"),
         slow("splice_user", "{stage} --name slow --no-read --total 64M --compute-us 2000 | {stage} --splice | {stage} --no-write"),
         slow("splice_user_before_the_slow_stage", "{stage} --no-read --total 64M | {stage} --splice | {stage} --name slow --no-write --compute-us 2000"),
+        // These stages hold up the others because of their small calls: either may come first.
         known("writes_of_512_bytes", &[Bottleneck, SmallCalls], &["--name tiny"], "{stage} --name tiny --no-read --total 1G --seconds 2 --write-block 512 | {stage} --no-write").and_also(SmallCalls, "--name tiny"),
         known("reads_of_512_bytes", &[Bottleneck, SmallCalls], &["--name tiny"], "{stage} --no-read --total 4G --seconds 2 | {stage} --name tiny --no-write --read-block 512").and_also(SmallCalls, "--name tiny"),
         known("shell_that_reads_single_bytes", &[Bottleneck, SmallCalls], &["sh", "while", "read"], "yes abcdefghijklmnop | head -n 150000 | while read line; do :; done"),

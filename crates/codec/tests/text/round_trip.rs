@@ -233,6 +233,41 @@ fn prose_round_trips_with_its_punctuation() {
     }
 }
 
+/// Of the alphabets, the Russian telegraph code alone has a sign for a dash; Wabun code has no full stop to spell an
+/// ellipsis with.
+#[test]
+fn dashes_and_ellipses_have_the_codes_that_the_document_says() {
+    for encoded_as in Alphabet::ALL.map(Some).into_iter().chain([None]) {
+        let (dash, stop) = match encoded_as {
+            Some(Alphabet::RussianTelegraph) => ("—", "......"),
+            _ => ("-", ".-.-.-"),
+        };
+        let stops = [stop; 3].join(" ");
+        for (text, code, back) in
+            [("—", "-....-", dash), ("–", "-....-", dash), ("…", &stops, "...")]
+        {
+            let is_refused = encoded_as == Some(Alphabet::Japanese) && text == "…";
+            for tier in tiers::tested() {
+                let encoder = match encoded_as {
+                    None => Encoder::new(tier, OnError::Fail),
+                    Some(alphabet) => Encoder::of_alphabet(tier, alphabet, OnError::Fail),
+                };
+                let (found, error) = run(encoder, &[text.as_bytes()]);
+                assert_eq!(error.is_some(), is_refused, "{tier} {encoded_as:?} {text}: {error:?}");
+                if is_refused {
+                    continue;
+                }
+                assert_eq!(String::from_utf8(found).unwrap(), code, "{tier} {encoded_as:?} {text}");
+                let alphabet = encoded_as.unwrap_or(Alphabet::Latin);
+                let decoder = Decoder::new(tier, alphabet, OnError::Fail);
+                let (decoded, error) = run(decoder, &[code.as_bytes()]);
+                assert_eq!(error, None, "{tier} {alphabet} {text}");
+                assert_eq!(String::from_utf8(decoded).unwrap(), back, "{tier} {alphabet} {text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_character_that_an_alphabet_cannot_give_back_is_refused_by_name() {
     for (alphabet, text, refused) in [
