@@ -1,6 +1,10 @@
 //! The exit status is the one the shell would have returned, a death by signal included.
 
-use crate::sandbox::{Sandbox, finish, status_text};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::bad_input::assert_message;
+use crate::sandbox::{Sandbox, finish, fullbore, is_installed, status_text};
 
 fn status_of(args: &[&str]) -> String {
     status_text(Sandbox::new().run(args).status)
@@ -73,6 +77,42 @@ fn a_command_that_cannot_be_executed_is_126() {
     assert!(ended.stderr.starts_with("fullbore: "), "{}", ended.stderr);
     assert!(ended.stderr.contains("./plain"), "{}", ended.stderr);
     assert_eq!(status_of(&["run", "-q", "--", "/"]), "exit 126");
+}
+
+#[test]
+fn a_thread_that_is_refused_is_125_and_nothing_was_started() {
+    require!(
+        rustix::process::geteuid().is_root() && is_installed("setpriv"),
+        "only root can become another user"
+    );
+    let place = Sandbox::new();
+    fs::copy(fullbore(), place.path("fullbore-copy")).unwrap();
+    fs::set_permissions(place.path("."), fs::Permissions::from_mode(0o777)).unwrap();
+    // A user of its own for each run of the tests: the limit counts the processes and threads of a user.
+    let user = 60_000 + std::process::id() % 5_000;
+    let limited_to = |count: u32, command: &str| {
+        let become_user = format!("setpriv --reuid {user} --regid {user} --clear-groups");
+        let mut bash = place.command("bash");
+        bash.args(["-c", &format!("ulimit -u {count}; exec {become_user} {command}")]);
+        finish(bash)
+    };
+    let is_limited = !limited_to(1, "sh -c '(:); :'").status.success();
+    require!(is_limited, "this machine does not limit the processes of a user");
+    let run = "./fullbore-copy run -q 'touch ran'";
+    // Room for fullbore alone: it cannot listen for signals. With one thread more, it cannot wait for the pipeline.
+    for count in [1, 2] {
+        let ended = limited_to(count, run);
+        assert_eq!(status_text(ended.status), "exit 125", "{count}: {}", ended.stderr);
+        assert_message(&ended, "run: starting a thread: Resource temporarily unavailable");
+        assert!(!place.path("ran").exists(), "{count}: the pipeline ran");
+    }
+    // With both threads there is no room for the shell, which was not tried before.
+    let ended = limited_to(3, run);
+    assert_eq!(status_text(ended.status), "exit 126", "{}", ended.stderr);
+    assert!(!place.path("ran").exists(), "the pipeline was started before the threads");
+    let ended = limited_to(100, run);
+    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
+    assert!(place.path("ran").exists());
 }
 
 #[test]

@@ -101,6 +101,29 @@ fn sigterm_to_fullbore_alone_reaches_the_shell() {
 }
 
 #[test]
+fn a_signal_reaches_the_shell_where_pidfd_send_signal_is_forbidden() {
+    require_programs!("strace");
+    let line = "trap 'echo told; exit 4' TERM; while :; do sleep 0.05; done";
+    for error in ["EPERM", "ENOSYS"] {
+        let place = Sandbox::new();
+        let inject = format!("inject=pidfd_send_signal:error={error}");
+        // Without -f: the calls of fullbore fail, not those of the stages.
+        let mut command = place.command("strace");
+        command.args(["-qq", "-o", "calls", "-e", "trace=pidfd_send_signal", "-e", &inject]);
+        command.args([&program(), "run", "-q", line]).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        wait_until_running(&place, "sleep 0.05");
+        wait_until_running(&place, &format!("{} run", program())).send(Signal::TERM);
+        let status = wait_or_kill(&mut child, "a signal that is refused one way");
+        assert_eq!(status_text(status), "exit 4", "{error}");
+        let said = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        assert_eq!(said, "told\n", "{error}");
+        let calls = std::fs::read_to_string(place.path("calls")).unwrap();
+        assert!(calls.contains("(INJECTED)"), "it was not refused: {calls}");
+    }
+}
+
+#[test]
 fn a_signal_from_the_script_that_started_fullbore_reaches_the_shell() {
     for (signal, number) in [("TERM", 15), ("HUP", 1), ("USR1", 10)] {
         let place = Sandbox::new();

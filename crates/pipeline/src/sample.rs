@@ -109,6 +109,9 @@ pub(crate) struct ProcessLook {
     /// From now on it counts as closed to us: another user's process, or one that is protected.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) waits_are_hidden: bool,
+    /// This Linux shows what no process waits for, which the record says once for all of them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) waits_are_withheld: bool,
 }
 
 /// What `/proc/PID/stat` counts for the process as a whole.

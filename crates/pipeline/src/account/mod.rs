@@ -151,7 +151,7 @@ impl Accounts {
             let tasks = u32::try_from(seen.tasks.len()).unwrap_or(u32::MAX);
             stage.threads = stage.threads.max(tasks);
         }
-        stage.unseen.waits |= seen.waits_are_hidden;
+        stage.unseen.waits |= seen.waits_are_hidden || seen.waits_are_withheld;
         stage.peak_memory_bytes = stage.peak_memory_bytes.max(seen.peak_memory_bytes);
         account.io = seen.io.or(account.io);
     }

@@ -175,3 +175,78 @@ impl ProcessFiles {
         self.fds.last()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::{Path, PathBuf};
+
+    use tempfile::TempDir;
+
+    /// Leaves something where the times of a thread are looked for.
+    type Put = fn(&Path);
+
+    const PID: i32 = 42;
+    const CLOCKWORKS: [Clockwork; 2] = [Clockwork::Scheduler, Clockwork::Ticks(10_000_000)];
+
+    /// A folder like `/proc` with one thread in it, and the file of its times, which is not there yet.
+    fn a_thread(clockwork: Clockwork) -> (TempDir, PathBuf) {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join(format!("{PID}/task/{PID}"));
+        fs::create_dir_all(&folder).unwrap();
+        (place, folder.join(clockwork.file()))
+    }
+
+    fn opened(place: &TempDir, clockwork: Clockwork) -> TaskFiles {
+        TaskFiles::open(&Root::at(place.path()), clockwork, PID, PID)
+    }
+
+    fn times(reading: Option<TaskReading>) -> Option<(u64, u64)> {
+        reading.map(|reading| (reading.running_ns, reading.waiting_ns))
+    }
+
+    #[test]
+    fn a_thread_whose_times_cannot_be_read_lives() {
+        // A file that cannot be opened, and one that opens but cannot be read, for root, too.
+        let ways: [(&str, Put); 5] = [
+            ("absent", |_| {}),
+            ("empty", |file| fs::write(file, "").unwrap()),
+            ("garbage", |file| fs::write(file, "\u{fffd} -1\n").unwrap()),
+            ("cannot be opened", |file| symlink(file, file).unwrap()),
+            ("cannot be read", |file| fs::create_dir(file).unwrap()),
+        ];
+        for clockwork in CLOCKWORKS {
+            for (name, put) in ways {
+                let (place, file) = a_thread(clockwork);
+                put(&file);
+                let reading = opened(&place, clockwork).read(clockwork, &mut [0; 4096]);
+                assert_eq!(times(reading), Some((0, 0)), "{clockwork:?}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn times_that_cannot_be_read_for_a_moment_count_as_unchanged() {
+        let clockwork = Clockwork::Scheduler;
+        let (place, file) = a_thread(clockwork);
+        fs::write(&file, "100 10 1\n").unwrap();
+        let mut task = opened(&place, clockwork);
+        let mut read_after = |text: &str| {
+            fs::write(&file, text).unwrap();
+            times(task.read(clockwork, &mut [0; 4096]))
+        };
+        assert_eq!(read_after("100 10 1\n"), Some((100, 10)));
+        assert_eq!(read_after("1"), Some((0, 0)));
+        assert_eq!(read_after("130 15 2\n"), Some((30, 5)));
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_has_ended() {
+        for clockwork in CLOCKWORKS {
+            let place = tempfile::tempdir().unwrap();
+            assert!(opened(&place, clockwork).read(clockwork, &mut [0; 4096]).is_none());
+        }
+    }
+}

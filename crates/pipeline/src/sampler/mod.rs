@@ -52,7 +52,8 @@ pub(crate) struct Sampler {
     samples: u64,
     io_due_ns: u64,
     tick_ns: u64,
-    clockwork: Clockwork,
+    /// Facts that this Linux withholds about every process.
+    withheld: BTreeSet<Fact>,
     gaps: Vec<String>,
     buffer: Vec<u8>,
 }
@@ -70,13 +71,13 @@ impl Sampler {
     pub(crate) fn new(root: Root, own: i32, strangers: BTreeSet<i32>) -> Self {
         let tick_ns = 1_000_000_000 / clock_ticks_per_second().max(1);
         let withheld = root.unavailable(own);
-        let counts_ticks = withheld.iter().any(|(fact, _)| *fact == Fact::Times);
         Self {
             children: Children {
                 list: root.hot_file(own, &format!("task/{own}/children")),
                 strangers,
             },
             gaps: withheld.iter().map(|(fact, why)| gap(*fact, *why)).collect(),
+            withheld: withheld.into_iter().map(|(fact, _)| fact).collect(),
             root,
             processes: BTreeMap::new(),
             zombies: BTreeSet::new(),
@@ -85,7 +86,6 @@ impl Sampler {
             samples: 0,
             io_due_ns: 0,
             tick_ns,
-            clockwork: if counts_ticks { Clockwork::Ticks(tick_ns) } else { Clockwork::Scheduler },
             buffer: vec![0; 4096],
         }
     }
@@ -167,13 +167,21 @@ impl Sampler {
         handles
     }
 
+    fn clockwork(&self) -> Clockwork {
+        if self.withheld.contains(&Fact::Times) {
+            Clockwork::Ticks(self.tick_ns)
+        } else {
+            Clockwork::Scheduler
+        }
+    }
+
     fn begin(&mut self, parent: i32, pid: i32, now_ns: u64) -> Option<Born> {
         let stat = self.root.stat(pid).filter(|stat| stat.state != State::Ended);
         let Some(stat) = stat else {
             self.zombies.insert(pid);
             return None;
         };
-        let process = ProcessFiles::open(&self.root, self.clockwork, pid, now_ns);
+        let process = ProcessFiles::open(&self.root, self.clockwork(), pid, now_ns);
         let words = self.root.command_line(pid);
         // A kernel thread or a zombie has no words: its name in brackets, as ps prints it.
         let words = if words.is_empty() { vec![format!("[{}]", stat.comm)] } else { words };
@@ -235,7 +243,11 @@ impl Sampler {
         process: &mut ProcessFiles,
         now_ns: u64,
     ) -> ProcessLook {
-        let mut seen = ProcessLook { pid: process.pid, ..ProcessLook::default() };
+        let mut seen = ProcessLook {
+            pid: process.pid,
+            waits_are_withheld: self.withheld.contains(&Fact::Wait),
+            ..ProcessLook::default()
+        };
         let readings = process.read_tasks(&mut self.buffer);
         seen.has_ended = readings.is_empty();
         for TaskReading { running_ns, waiting_ns, activity } in readings {
@@ -272,10 +284,12 @@ impl Sampler {
         sight.doing(process, wait)
     }
 
-    /// What a process does that may not be looked into (another user's): its state letter is all there is.
+    /// What a process does whose wait cannot be seen (another user's, or any where this Linux withholds waits): its
+    /// state letter is all there is.
     fn guess(&mut self, process: &mut ProcessFiles, seen: &mut ProcessLook) -> Option<Doing> {
         process.unseen_samples += 1;
-        if process.unseen_samples == UNSEEN_SAMPLES_MAX {
+        // Where this Linux shows nobody's waits, there is nothing special about this process.
+        if process.unseen_samples == UNSEEN_SAMPLES_MAX && !seen.waits_are_withheld {
             seen.waits_are_hidden = true;
         }
         if process.read_stat(&mut self.buffer).is_ok_and(|stat| stat.state == State::Running) {
@@ -353,7 +367,10 @@ impl Sampler {
 fn gap(fact: Fact, why: Unavailable) -> String {
     let lacks = match fact {
         Fact::State => "nothing of this run can be seen",
-        Fact::Times => "CPU time is known to a clock tick only, and waiting for a CPU not at all",
+        // A record has no word for an unknown share of waiting for a CPU, so this says what its 0 % means.
+        Fact::Times => {
+            "CPU time is known to a clock tick only; waiting for a CPU is unknown and counts as none"
+        }
         Fact::Wait => "what stages wait for is unknown",
         Fact::Io => "bytes and calls are unknown",
         Fact::Children => {
@@ -395,3 +412,6 @@ pub(crate) fn ask<T>(pipe: &Pipe, question: impl Fn(BorrowedFd<'_>) -> Option<T>
     handles.sort_by_key(|handle| handle.end);
     handles.into_iter().find_map(|handle| lend(handle, &question).ok().flatten())
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fullbore_pipe::PipeId;
 use fullbore_proc::Root;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
 
 use crate::sampler::pipe_of;
 use crate::{Command, Error};
@@ -76,14 +77,18 @@ fn inherited_pipes() -> BTreeSet<PipeId> {
 }
 
 impl Started {
-    /// Sends a signal to the shell; nothing happens when it has ended.
+    /// Sends a signal to the shell; nothing happens when it has ended, or has another owner and Linux refuses.
     pub(crate) fn signal(&self, number: i32) {
         let Some(signal) = rustix::process::Signal::from_named_raw(number) else { return };
-        if let Some(pidfd) = &self.pidfd {
-            // Refused only when the process has ended.
-            let _ = rustix::process::pidfd_send_signal(pidfd.as_fd(), signal);
-        } else if let Some(pid) = Pid::from_raw(self.pid) {
-            let _ = rustix::process::kill_process(pid, signal);
+        if let Some(pidfd) = &self.pidfd
+            && matches!(pidfd_send_signal(pidfd.as_fd(), signal), Ok(()) | Err(Errno::SRCH))
+        {
+            return;
+        }
+        // A filter of system calls that is older than pidfd_send_signal(2) refuses it, and the signal would be lost. The
+        // number is that of our child until its end is collected, and Linux uses a number again only after all others.
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = kill_process(pid, signal);
         }
     }
 }
