@@ -26,7 +26,7 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (30; needs rustup, installs what
 sanitize: ## run the bookkeeping under Miri and what lends or shares memory under AddressSanitizer (needs Rust nightly)
 	scripts/install-nightly miri rust-src
 	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=16 $(CARGO) +nightly miri test --package fullbore-pipe --lib -- cursor
-	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-apparatus --package fullbore-feed \
+	CARGO_PROFILE_DEV_OPT_LEVEL=1 RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-apparatus --package fullbore-feed \
 		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test exchange --test options --test integrity --test pages --test passing --test memory --test flow
 
 bench: ## measure every claim; writes docs/claims.md, docs/zero-copy.md, docs/stages.md (an hour)

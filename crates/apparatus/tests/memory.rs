@@ -3,7 +3,7 @@
 
 mod skip;
 
-use fullbore_apparatus::memory::{Kernel, MemoryError, Method, Task, naive};
+use fullbore_apparatus::memory::{Kernel, MemoryError, Method, Operation, naive};
 use skip::skipped;
 
 /// Value of the bytes around every target.
@@ -33,7 +33,7 @@ impl Aligned {
 }
 
 /// Runs `test` with every method that this processor has for a task.
-fn every(task: Task, test: impl Fn(Method, Kernel)) {
+fn every(task: Operation, test: impl Fn(Method, Kernel)) {
     let mut tested = 0;
     for method in Method::ALL {
         match method.kernel(task) {
@@ -54,7 +54,7 @@ fn every(task: Task, test: impl Fn(Method, Kernel)) {
 #[test]
 fn every_copy_matches_naive_at_every_length_and_alignment_and_touches_nothing_else() {
     let source = Aligned::patterned();
-    every(Task::Copy, |method, kernel| {
+    every(Operation::Copy, |method, kernel| {
         let Kernel::Copy(copy) = kernel else { panic!("{method}") };
         let (mut got, mut expected) = (Aligned::guarded(), Aligned::guarded());
         for len in 0..=MOST {
@@ -75,7 +75,7 @@ fn every_copy_matches_naive_at_every_length_and_alignment_and_touches_nothing_el
 
 #[test]
 fn every_write_matches_naive_at_every_length_and_alignment_and_touches_nothing_else() {
-    every(Task::Write, |method, kernel| {
+    every(Operation::Write, |method, kernel| {
         let Kernel::Write(write) = kernel else { panic!("{method}") };
         let (mut got, mut expected) = (Aligned::guarded(), Aligned::guarded());
         for len in 0..=MOST {
@@ -93,7 +93,7 @@ fn every_write_matches_naive_at_every_length_and_alignment_and_touches_nothing_e
 #[test]
 fn every_read_matches_naive_at_every_length_and_alignment() {
     let source = Aligned::patterned();
-    every(Task::Read, |method, kernel| {
+    every(Operation::Read, |method, kernel| {
         let Kernel::Read(read) = kernel else { panic!("{method}") };
         for len in 0..=MOST {
             for at in 0..ALIGNMENTS {
@@ -108,12 +108,12 @@ fn every_read_matches_naive_at_every_length_and_alignment() {
 fn many_steps_are_right_too() {
     let from: Vec<u8> = (0..100_003_u32).map(|index| (index % 251).to_le_bytes()[0]).collect();
     for method in Method::ALL {
-        if let Ok(Kernel::Copy(copy)) = method.kernel(Task::Copy) {
+        if let Ok(Kernel::Copy(copy)) = method.kernel(Operation::Copy) {
             let mut to = vec![GUARD; from.len()];
             copy(&mut to, &from);
             assert!(to == from, "{method}");
         }
-        if let Ok(Kernel::Read(read)) = method.kernel(Task::Read) {
+        if let Ok(Kernel::Read(read)) = method.kernel(Operation::Read) {
             assert_eq!(read(&from), naive::read(&from), "{method}");
         }
     }
@@ -121,7 +121,7 @@ fn many_steps_are_right_too() {
 
 #[test]
 fn buffers_of_different_lengths_are_refused_by_every_copy() {
-    every(Task::Copy, |method, kernel| {
+    every(Operation::Copy, |method, kernel| {
         let Kernel::Copy(copy) = kernel else { panic!("{method}") };
         for (to, from) in [(8, 9), (9, 8), (0, 1), (256, 512)] {
             let outcome = std::panic::catch_unwind(|| copy(&mut vec![0; to], &vec![0; from]));

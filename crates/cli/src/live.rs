@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Stderr, stderr, stdout};
 use std::time::Duration;
 
 use fullbore_dash::{
-    Look, Placement, TerminalSize, View, is_foreground, is_line_mode, is_writable, terminal_size,
+    Palette, Placement, TerminalSize, View, is_foreground, is_line_mode, is_writable, terminal_size,
 };
 use fullbore_pipeline::Onlooker;
 use fullbore_record::Snapshot;
@@ -42,11 +42,12 @@ impl Live {
 
 fn begin() -> Option<View<Stderr>> {
     let variable = |name: &str| std::env::var_os(name);
-    let look = Look::suiting(variable("TERM").as_deref(), variable("NO_COLOR").as_deref()).ok()?;
+    let palette =
+        Palette::suiting(variable("TERM").as_deref(), variable("NO_COLOR").as_deref()).ok()?;
     let size = || terminal_size(stderr()).unwrap_or(TerminalSize { columns: 80, rows: 24 });
     // If the output goes to the same terminal, its lines must be free to scroll, so the view floats.
     let placement = if stdout().is_terminal() { Placement::Floating } else { Placement::Pinned };
-    Some(View::start(stderr(), size, look).ok()?.placed(placement))
+    Some(View::start(stderr(), size, palette).ok()?.placed(placement))
 }
 
 impl Onlooker for Live {

@@ -333,3 +333,26 @@ fn length_of_text(text: &str) -> usize {
 fn has_word(code: &str, word: &str) -> bool {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|found| found == word)
 }
+
+/// Where a library asks for a variable of the environment, and why.
+const ASKS_FOR_VARIABLES: &[&str] = &[
+    "lab/src/real/process.rs", // finds the programs of a suite in PATH
+];
+
+#[test]
+fn a_library_does_not_read_the_environment() {
+    let mut readers = BTreeSet::new();
+    for (name, _) in ARROWS.iter().filter(|(name, _)| *name != "cli") {
+        let mut sources = Vec::new();
+        collect_sources(&crates().join(name).join("src"), &mut sources);
+        for path in sources {
+            let code = code_of(&fs::read_to_string(&path).unwrap());
+            let shipped = code.split("#[cfg(test)]").next().unwrap_or_default();
+            if shipped.contains("env::var") {
+                readers.insert(path.strip_prefix(crates()).unwrap().display().to_string());
+            }
+        }
+    }
+    let known: BTreeSet<String> = ASKS_FOR_VARIABLES.iter().map(|&file| file.to_owned()).collect();
+    assert_eq!(readers, known);
+}

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use fullbore_codec::Tier;
 use fullbore_codec::gost::modes::{CbcDecryption, CbcEncryption, Ctr, Mgm};
-use fullbore_codec::gost::stream::{Chunks, Header, Place};
+use fullbore_codec::gost::stream::{ChunkKind, Chunks, Header};
 use fullbore_codec::gost::{BlockCipher, Cipher, Key, Kuznyechik, Magma};
 
 /// Bytes of a pass; they stay in the second-level cache.
@@ -126,7 +126,7 @@ where
         let bytes = header.chunk_bytes();
         let mut sealed = vec![0; header.sealed_chunk_bytes()];
         all.push(Contender::new(format!("sealed stream {tier}"), bytes, move |data| {
-            chunks.seal(1, Place::Middle, data, &mut sealed).unwrap();
+            chunks.seal(1, ChunkKind::Middle, data, &mut sealed).unwrap();
         }));
     }
     let parallel = theirs();

@@ -4,14 +4,14 @@ use std::io::{Write, stderr};
 use std::thread::sleep;
 use std::time::Duration;
 
-use fullbore_dash::{Look, Placement, TerminalSize, View, terminal_size};
+use fullbore_dash::{Palette, Placement, TerminalSize, View, terminal_size};
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let frames: usize = std::env::args().nth(1).map_or(Ok(60), |count| count.parse())?;
-    let look = Look::suiting(
+    let palette = Palette::suiting(
         std::env::var_os("TERM").as_deref(),
         std::env::var_os("NO_COLOR").as_deref(),
     )?;
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("pinned") => Placement::Pinned,
         _ => Placement::Floating,
     };
-    let mut view = View::start(stderr(), size, look)?.placed(placement);
+    let mut view = View::start(stderr(), size, palette)?.placed(placement);
     for frame in 1..=frames {
         let mut snapshot = sample::pipeline(frame);
         if frame > frames / 2 {

@@ -20,25 +20,25 @@ pub fn draw(frame: &mut Frame<'_>, state: &State) {
 }
 
 fn draw_pipeline(shown: &Shown, state: &State, area: Rect, buffer: &mut Buffer) {
-    let look = state.look;
+    let palette = state.palette;
     let lines = Lines::fitting(shown, area.width, area.height);
     let last_stage = shown.stages.iter().map(|stage| stage.number).max().unwrap_or(0);
     let columns = Columns::fitting(area.width, last_stage);
     let suspect = shown.verdict.as_ref().and_then(|verdict| verdict.stage);
     let mut below = Below { area };
 
-    Header { shown, look }.render(below.next(1), buffer);
+    Header { shown, palette }.render(below.next(1), buffer);
     if lines.has_titles {
-        Titles { columns, look }.render(below.next(1), buffer);
+        Titles { columns, palette }.render(below.next(1), buffer);
     }
     for stage in lines.stages.iter().map(|&index| &shown.stages[index]) {
-        StageLine { stage, columns, look, is_suspect: suspect == Some(stage.number) }
+        StageLine { stage, columns, palette, is_suspect: suspect == Some(stage.number) }
             .render(below.next(1), buffer);
     }
     if lines.hidden > 0 {
-        hidden_line(shown, &lines, look.faint()).render(below.next(1), buffer);
+        hidden_line(shown, &lines, palette.faint()).render(below.next(1), buffer);
     }
-    VerdictLines { verdict: shown.verdict.as_ref(), message_lines: lines.message, look }
+    VerdictLines { verdict: shown.verdict.as_ref(), message_lines: lines.message, palette }
         .render(below.next(lines.message + u16::from(lines.has_advice)), buffer);
 }
 

@@ -5,9 +5,9 @@
 //! What a stage prints meanwhile stays readable above the view, and a failure to show never fails the pipeline.
 //!
 //! ```
-//! use fullbore_dash::{Look, TerminalSize, View};
+//! use fullbore_dash::{Palette, TerminalSize, View};
 //! let size = || TerminalSize { columns: 80, rows: 24 };
-//! let mut view = View::start(Vec::new(), size, Look::Plain)?;
+//! let mut view = View::start(Vec::new(), size, Palette::Plain)?;
 //! view.show(&fullbore_record::Snapshot::default());
 //! view.clear();
 //! # Ok::<(), fullbore_dash::Unsuitable>(())
@@ -18,7 +18,7 @@ mod draw;
 mod error;
 mod event;
 mod layout;
-mod look;
+mod palette;
 mod recent;
 mod shown;
 mod state;
@@ -30,7 +30,7 @@ mod widgets;
 pub use draw::draw;
 pub use error::Unsuitable;
 pub use event::Event;
-pub use look::Look;
+pub use palette::Palette;
 pub use state::State;
 pub use terminal::{
     InlineBackend, Placement, TerminalSize, is_foreground, is_line_mode, is_writable, terminal_size,

@@ -9,12 +9,12 @@ use crate::layout;
 use crate::recent::{Activity, Flow};
 use crate::shown::{Shown, ShownPipe, ShownStage, Verdict};
 use crate::text::neutralise;
-use crate::{Event, Look, TerminalSize};
+use crate::{Event, Palette, TerminalSize};
 
 /// Everything the view shows, digested from the last [`Snapshot`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    pub(crate) look: Look,
+    pub(crate) palette: Palette,
     pub(crate) shown: Option<Shown>,
     size: TerminalSize,
     height: u16,
@@ -32,8 +32,8 @@ struct CpuTime {
 impl State {
     /// Nothing seen yet.
     #[must_use]
-    pub fn new(size: TerminalSize, look: Look) -> Self {
-        Self { size, look, ..Self::default() }
+    pub fn new(size: TerminalSize, palette: Palette) -> Self {
+        Self { size, palette, ..Self::default() }
     }
 
     /// Takes in what happened.
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn cpu_use_is_that_of_the_last_second() {
-        let mut state = State::new(TerminalSize { columns: 80, rows: 24 }, Look::Plain);
+        let mut state = State::new(TerminalSize { columns: 80, rows: 24 }, Palette::Plain);
         for (elapsed_ns, cpu_ns, expected) in [
             (500_000_000, 0, 9.0),
             (1_000_000_000, 0, 9.0),
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_suspended_view_needs_no_lines() {
-        let mut state = State::new(TerminalSize { columns: 80, rows: 24 }, Look::Plain);
+        let mut state = State::new(TerminalSize { columns: 80, rows: 24 }, Palette::Plain);
         assert_eq!(state.height(), 0, "nothing seen yet");
         state.update(Event::Snapshot(&snapshot_at(1, 1)));
         let height = state.height();

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 
 use crate::terminal::{recovering_bytes, wiping_bytes};
-use crate::{Event, InlineBackend, Look, Placement, State, TerminalSize, Unsuitable, draw};
+use crate::{Event, InlineBackend, Palette, Placement, State, TerminalSize, Unsuitable, draw};
 
 /// Smallest terminal on which the view starts; it survives becoming smaller later.
 const SMALLEST: TerminalSize = TerminalSize { columns: 10, rows: 3 };
@@ -43,7 +43,7 @@ impl<W: Write + Send + 'static> View<W> {
     pub fn start(
         out: W,
         size: impl Fn() -> TerminalSize + Send + 'static,
-        look: Look,
+        palette: Palette,
     ) -> Result<Self, Unsuitable> {
         let now = size();
         if now.columns < SMALLEST.columns || now.rows < SMALLEST.rows {
@@ -54,7 +54,7 @@ impl<W: Write + Send + 'static> View<W> {
         Ok(Self {
             screen,
             size: Box::new(size),
-            state: State::new(now, look),
+            state: State::new(now, palette),
             placement: Placement::default(),
         })
     }

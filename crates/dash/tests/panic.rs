@@ -7,7 +7,7 @@ mod sample;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use fullbore_dash::{Look, TerminalSize, View};
+use fullbore_dash::{Palette, TerminalSize, View};
 
 #[derive(Clone, Default)]
 struct Bytes(Arc<Mutex<Vec<u8>>>);
@@ -29,7 +29,7 @@ fn a_panic_wipes_the_view_before_its_message_and_asks_the_previous_hook() {
     let printed = terminal.clone();
     std::panic::set_hook(Box::new(move |_| printed.0.lock().unwrap().extend(b"panicked")));
     let size = || TerminalSize { columns: 80, rows: 24 };
-    let mut view = View::start(terminal.clone(), size, Look::Plain).unwrap();
+    let mut view = View::start(terminal.clone(), size, Palette::Plain).unwrap();
     view.show(&sample::pipeline(60));
     std::thread::spawn(|| panic!("expected by this test")).join().unwrap_err();
     let _ = std::panic::take_hook();

@@ -6,14 +6,14 @@ mod sample;
 
 use std::path::Path;
 
-use fullbore_dash::{Event, Look, State, TerminalSize, draw};
+use fullbore_dash::{Event, Palette, State, TerminalSize, draw};
 use fullbore_record::{AdvicePart, Snapshot};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 /// What the view shows in `columns` × `lines`, one line of text for each.
 fn screen(snapshot: &Snapshot, columns: u16, lines: u16) -> String {
-    let mut state = State::new(TerminalSize { columns, rows: lines * 2 }, Look::Coloured);
+    let mut state = State::new(TerminalSize { columns, rows: lines * 2 }, Palette::Coloured);
     state.update(Event::Snapshot(snapshot));
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
     terminal.draw(|frame| draw(frame, &state)).unwrap();

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::num::NonZeroU16;
 use std::sync::{Arc, Mutex};
 
-use fullbore_dash::{Look, Placement, TerminalSize, Unsuitable, View};
+use fullbore_dash::{Palette, Placement, TerminalSize, Unsuitable, View};
 
 /// A terminal in memory, with the output processing (ONLCR) that a real one starts with.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl SharedTerminal {
 
     fn view(&self) -> View<Self> {
         let size = Arc::clone(&self.size);
-        View::start(self.clone(), move || *size.lock().unwrap(), Look::Coloured).unwrap()
+        View::start(self.clone(), move || *size.lock().unwrap(), Palette::Coloured).unwrap()
     }
 
     /// What a stage prints.
@@ -314,7 +314,7 @@ fn no_color_means_no_colours() {
         }
     }
     let size = || TerminalSize { columns: 120, rows: 40 };
-    let mut view = View::start(Sink(Arc::clone(&bytes)), size, Look::Plain).unwrap();
+    let mut view = View::start(Sink(Arc::clone(&bytes)), size, Palette::Plain).unwrap();
     view.show(&sample::pipeline(60));
     let text = String::from_utf8(bytes.lock().unwrap().clone()).unwrap();
     assert!(text.contains("zstdcat"));
@@ -335,7 +335,7 @@ fn a_terminal_that_is_gone_ends_the_view_and_nothing_else() {
         }
     }
     let mut view =
-        View::start(Gone, || TerminalSize { columns: 80, rows: 24 }, Look::Plain).unwrap();
+        View::start(Gone, || TerminalSize { columns: 80, rows: 24 }, Palette::Plain).unwrap();
     assert!(!view.is_lost());
     view.show(&sample::pipeline(60));
     assert!(view.is_lost());
@@ -346,6 +346,6 @@ fn a_terminal_that_is_gone_ends_the_view_and_nothing_else() {
 #[test]
 fn a_terminal_too_small_gets_no_view() {
     let tiny = TerminalSize { columns: 9, rows: 24 };
-    let refused = View::start(io::sink(), move || tiny, Look::Plain).err();
+    let refused = View::start(io::sink(), move || tiny, Palette::Plain).err();
     assert_eq!(refused, Some(Unsuitable::TooSmall(tiny)));
 }

@@ -9,8 +9,8 @@ use super::cures;
 use super::flow::{Doing, Flow};
 use super::names::Command;
 use super::parts::{Advice, joined, only};
+use super::phrases::count;
 use super::turns;
-use super::words::count;
 
 /// More CPUs than this per second of running make a stage a multi-threaded one.
 pub(super) const SEVERAL_CPUS: f64 = 1.3;

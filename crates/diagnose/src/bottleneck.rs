@@ -7,7 +7,7 @@ use super::bound::bound_ns;
 use super::choose::{Choice, kind_of};
 use super::evidence::Evidence;
 use super::flow::{Doing, Flow, Neighbour, StageFlow};
-use super::words::{Amounts, list, time};
+use super::phrases::{Amounts, list, time};
 
 /// Parts of a stage's time, and waits of a neighbour, below this share are not worth a word.
 const WORTH_A_WORD: f64 = 0.1;

@@ -3,7 +3,7 @@
 use fullbore_record::StageRecord;
 
 use super::flow::running_ns;
-use super::words::whole;
+use super::phrases::whole;
 
 /// The best possible time of a pipeline on a machine with `cpus` CPUs, in nanoseconds: the longest time that one
 /// stage was running, or the CPU time of all stages divided by the CPUs, whichever is larger.

@@ -7,7 +7,7 @@ use super::evidence::Evidence;
 use super::flow::Flow;
 use super::names::Command;
 use super::parts::Advice;
-use super::words::{count, whole};
+use super::phrases::{count, whole};
 
 /// Calls of fewer bytes than this cost more than the bytes they move: 4 KiB, less a margin because the last piece of
 /// what a program writes in full buffers of 4 KiB (as C's stdio does on a pipe) is shorter.

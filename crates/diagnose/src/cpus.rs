@@ -6,7 +6,7 @@ use super::bound::bound_ns;
 use super::evidence::Evidence;
 use super::flow::{Flow, StageFlow};
 use super::parts::{Advice, command, only, text};
-use super::words::{list, percent, time};
+use super::phrases::{list, percent, time};
 
 /// At this share of all CPUs in use there is hardly one to spare.
 const CPUS_IN_USE: f64 = 0.85;

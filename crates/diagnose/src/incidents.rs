@@ -8,7 +8,7 @@ use super::evidence::Evidence;
 use super::flow::{Doing, Flow, StageFlow};
 use super::names::Command;
 use super::parts::{Advice, command, joined, only, paste, text};
-use super::words::{list, percent, run_again, size, time};
+use super::phrases::{list, percent, run_again, size, time};
 
 /// Of the run; an incident that lasted less is not what held it back.
 const CONSIDERABLE_SHARE: f64 = 0.2;

@@ -22,9 +22,9 @@ mod flow;
 mod incidents;
 mod names;
 mod parts;
+mod phrases;
 mod quota;
 mod turns;
-mod words;
 
 use fullbore_record::{Finding, RunRecord};
 

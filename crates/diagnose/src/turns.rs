@@ -8,7 +8,7 @@ use super::evidence::Evidence;
 use super::flow::{Flow, part_ns};
 use super::names::Command;
 use super::parts::{Advice, joined, only, paste};
-use super::words::{run_again, size};
+use super::phrases::{run_again, size};
 
 /// Each side must be blocked this share of the pipe's life.
 const BOTH_BLOCKED_PERCENT: f64 = 15.0;

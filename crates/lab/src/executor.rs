@@ -1,7 +1,7 @@
 //! What the runner asks of the world: one trial at a time. The real one starts processes; the one of tests pretends.
 
 use crate::suite::{AnswerFrom, Need, Sink, TimeFrom};
-use crate::{EngineError, Job, Sample};
+use crate::{EngineError, Job, TrialResult};
 
 /// Runs trials.
 pub trait Executor {
@@ -18,7 +18,7 @@ pub trait Executor {
     ///
     /// # Errors
     /// What the machine lacks, or why it failed.
-    fn run(&mut self, trial: &Trial) -> Result<Sample, EngineError>;
+    fn run(&mut self, trial: &Trial) -> Result<TrialResult, EngineError>;
 
     /// A clock that only goes forward, in nanoseconds.
     fn now_ns(&mut self) -> u64;

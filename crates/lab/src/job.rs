@@ -86,7 +86,7 @@ fn wrong(name: &str, expected: &str, found: Option<&Parameter>) -> EngineError {
 
 /// What one trial found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct TrialResult {
     /// Time of the work itself, without setting it up.
     pub elapsed_ns: u64,
     /// Bytes moved, where the engine moves bytes.

@@ -1,9 +1,8 @@
 //! Experiments that anyone can run, with statistics that can be trusted.
 //!
 //! ```text
-//! suites/*.toml ─▶ Suite ─▶ [Case] ─expand─▶ [Point] × [Engine] ─runner (Executor: Real | Mock)─▶ [Trial] ─▶ LabRun ─compare─▶ [Verdict]
-//!                                                                        │
-//!                                                                        └─ Job ─▶ engines ─▶ Sample   (in a process of its own)
+//! suites/*.toml ─▶ Suite ─expand─▶ Case × point × Engine ─▶ Trial ─Executor─▶ TrialResult ─statistics─▶ LabRun ─compare─▶ Comparison
+//!                                                                    └─ Job ─▶ engines, in a process of their own
 //! ```
 //!
 //! It measures and never shows: [`LabRun`](record::LabRun) is all there is to show, and `fullbore-report` does that.
@@ -22,7 +21,7 @@ pub mod statistics;
 pub mod suite;
 
 pub use executor::{Executor, Missing, Program, Purpose, Trial};
-pub use job::{EngineError, Job, Latency, Parameter, Parameters, Sample, Side};
+pub use job::{EngineError, Job, Latency, Parameter, Parameters, Side, TrialResult};
 pub use machine::machine;
 pub use real::{Real, versions};
 pub use statistics::Estimate;

@@ -6,7 +6,7 @@ mod program;
 use std::collections::BTreeSet;
 
 use fullbore_lab::engines::{ENGINES, Kind, find};
-use fullbore_lab::{EngineError, Job, Parameter, Parameters, Sample, engines};
+use fullbore_lab::{EngineError, Job, Parameter, Parameters, TrialResult, engines};
 
 use program::{job, skipped, trial};
 
@@ -191,7 +191,7 @@ fn is_above_the_limit(error: &str) -> bool {
 }
 
 /// The sample; `None` where this machine has no such transport, or not for messages of this size.
-fn transport(parameters: &str) -> Option<Sample> {
+fn transport(parameters: &str) -> Option<TrialResult> {
     match trial("transport", parameters) {
         Ok(sample) => Some(sample),
         Err(error) => {

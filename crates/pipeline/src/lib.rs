@@ -1,6 +1,7 @@
 //! Runs a pipeline, watches it, tunes its pipes, and says what held it back.
 //!
-//! Flow: [`Command`] → spawn → discover → observe ⇄ tune → summarise → diagnose → [`RunRecord`](fullbore_record::RunRecord).
+//! Flow: [`Command`] → start → (census → look → changes to pipes, again and again) → summarise → diagnose →
+//! [`RunRecord`](fullbore_record::RunRecord).
 //! The pipeline cannot tell that it is watched: its bytes, exit status and signals are the shell's.
 //! This crate shows nothing; an [`Onlooker`] and the record do.
 //!

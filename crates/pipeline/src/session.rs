@@ -32,6 +32,8 @@ pub struct Options {
     pub tuning: Tuning,
     /// Where to record every sample, for [`crate::replay`].
     pub samples: Option<File>,
+    /// The job that the run belongs to, for the record.
+    pub job: Option<Job>,
 }
 
 /// Someone who looks on while the pipeline runs.
@@ -59,8 +61,8 @@ pub struct Finished {
 /// Runs a command to its end.
 ///
 /// A run takes over the whole process it is called in, for good: it handles signals, becomes the subreaper of
-/// its descendants (prctl(2)), collects *every* child that ends, raises its own limit on open files, and once the
-/// pipeline was started turns standard input and output into `/dev/null` and closes every descriptor that was
+/// its descendants (prctl(2)), collects *every* child that ends, raises its own limit on open files, makes its own timers
+/// exact (PR_SET_TIMERSLACK), and once the pipeline was started turns standard input and output into `/dev/null` and closes every descriptor that was
 /// inherited. It is meant for a program whose one task this is.
 ///
 /// # Errors
@@ -125,7 +127,7 @@ impl Session {
             tuning: options.tuning,
             doubts: Vec::new(),
             host,
-            job: job(),
+            job: options.job,
             started,
             observed,
             recorder,
@@ -323,16 +325,6 @@ impl Session {
         let signal = (status & 0x7f != 0).then_some(status & 0x7f);
         Finished { record, signal, was_refused: self.observed.tuner.was_refused() }
     }
-}
-
-/// The job that this process belongs to, as far as its environment tells.
-fn job() -> Option<Job> {
-    let variables = std::env::vars_os();
-    Job::of(
-        variables.filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        }),
-    )
 }
 
 /// CPU time of this process or thread so far.

@@ -5,7 +5,7 @@
 //!
 //! [`read()`] understands records of this schema and of `fullbore.run/1`. A later version may add fields and values:
 //! unknown fields are kept in `extra` and unknown values in a variant `Other`, so a record that was read is written
-//! back whole. Because fields may be added, other crates build these types from `default()` or `new()`, field by field.
+//! back whole, but for fields added to `host`, `job` or an incident of a known kind. Because fields may be added, other crates build these types from `default()` or `new()`, field by field.
 #![forbid(unsafe_code)]
 
 mod advice;

@@ -1,11 +1,11 @@
 //! Copies, writes and reads memory with each of a processor's instructions for it, so that they can be compared.
 //!
-//! Flow: [`Method`] (which instructions) × [`Task`] (what to do) → [`Method::kernel`] → [`Kernel`], a safe function. No
+//! Flow: [`Method`] (which instructions) × [`Operation`] (what to do) → [`Method::kernel`] → [`Kernel`], a safe function. No
 //! stage uses these; stages copy with `copy_from_slice`.
 //!
 //! ```
-//! use fullbore_apparatus::memory::{Kernel, Method, Task};
-//! let Kernel::Copy(copy) = Method::Scalar.kernel(Task::Copy)? else { unreachable!() };
+//! use fullbore_apparatus::memory::{Kernel, Method, Operation};
+//! let Kernel::Copy(copy) = Method::Scalar.kernel(Operation::Copy)? else { unreachable!() };
 //! let mut to = [0; 5];
 //! copy(&mut to, b"hello");
 //! assert_eq!(&to, b"hello");
@@ -57,7 +57,7 @@ pub enum Method {
 
 /// What to do with the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Task {
+pub enum Operation {
     /// Copy one buffer to another.
     Copy,
     /// Fill a buffer with one value.
@@ -104,48 +104,48 @@ impl Method {
     /// # Errors
     /// [`MemoryError::CannotRead`] when no such instruction reads; [`MemoryError::Unsupported`] when this processor
     /// lacks it.
-    pub fn kernel(self, task: Task) -> Result<Kernel, MemoryError> {
+    pub fn kernel(self, task: Operation) -> Result<Kernel, MemoryError> {
         match (self, task) {
-            (Self::Libc | Self::RepMovsb | Self::NonTemporal, Task::Read) => {
+            (Self::Libc | Self::RepMovsb | Self::NonTemporal, Operation::Read) => {
                 Err(MemoryError::CannotRead(self))
             }
-            (Self::Libc, Task::Copy) => Ok(Kernel::Copy(|to, from| to.copy_from_slice(from))),
-            (Self::Libc, Task::Write) => Ok(Kernel::Write(<[u8]>::fill)),
-            (Self::Scalar, Task::Copy) => Ok(Kernel::Copy(scalar::copy)),
-            (Self::Scalar, Task::Write) => Ok(Kernel::Write(scalar::write)),
-            (Self::Scalar, Task::Read) => Ok(Kernel::Read(scalar::read)),
+            (Self::Libc, Operation::Copy) => Ok(Kernel::Copy(|to, from| to.copy_from_slice(from))),
+            (Self::Libc, Operation::Write) => Ok(Kernel::Write(<[u8]>::fill)),
+            (Self::Scalar, Operation::Copy) => Ok(Kernel::Copy(scalar::copy)),
+            (Self::Scalar, Operation::Write) => Ok(Kernel::Write(scalar::write)),
+            (Self::Scalar, Operation::Read) => Ok(Kernel::Read(scalar::read)),
             _ => self.kernel_of_x86(task).ok_or(MemoryError::Unsupported(self)),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn kernel_of_x86(self, task: Task) -> Option<Kernel> {
+    fn kernel_of_x86(self, task: Operation) -> Option<Kernel> {
         let is_here = match self {
             Self::Avx512 => vectors::has_avx512(),
             Self::Avx2 => vectors::has_avx2(),
             _ => true,
         };
         let kernel = match (self, task) {
-            (Self::Avx512, Task::Copy) => Kernel::Copy(avx512::copy),
-            (Self::Avx512, Task::Write) => Kernel::Write(avx512::write),
-            (Self::Avx512, Task::Read) => Kernel::Read(avx512::read),
-            (Self::Avx2, Task::Copy) => Kernel::Copy(avx2::copy),
-            (Self::Avx2, Task::Write) => Kernel::Write(avx2::write),
-            (Self::Avx2, Task::Read) => Kernel::Read(avx2::read),
-            (Self::Sse2, Task::Copy) => Kernel::Copy(sse2::copy),
-            (Self::Sse2, Task::Write) => Kernel::Write(sse2::write),
-            (Self::Sse2, Task::Read) => Kernel::Read(sse2::read),
-            (Self::RepMovsb, Task::Copy) => Kernel::Copy(string::copy),
-            (Self::RepMovsb, Task::Write) => Kernel::Write(string::write),
-            (Self::NonTemporal, Task::Copy) => Kernel::Copy(non_temporal::copy),
-            (Self::NonTemporal, Task::Write) => Kernel::Write(non_temporal::write),
+            (Self::Avx512, Operation::Copy) => Kernel::Copy(avx512::copy),
+            (Self::Avx512, Operation::Write) => Kernel::Write(avx512::write),
+            (Self::Avx512, Operation::Read) => Kernel::Read(avx512::read),
+            (Self::Avx2, Operation::Copy) => Kernel::Copy(avx2::copy),
+            (Self::Avx2, Operation::Write) => Kernel::Write(avx2::write),
+            (Self::Avx2, Operation::Read) => Kernel::Read(avx2::read),
+            (Self::Sse2, Operation::Copy) => Kernel::Copy(sse2::copy),
+            (Self::Sse2, Operation::Write) => Kernel::Write(sse2::write),
+            (Self::Sse2, Operation::Read) => Kernel::Read(sse2::read),
+            (Self::RepMovsb, Operation::Copy) => Kernel::Copy(string::copy),
+            (Self::RepMovsb, Operation::Write) => Kernel::Write(string::write),
+            (Self::NonTemporal, Operation::Copy) => Kernel::Copy(non_temporal::copy),
+            (Self::NonTemporal, Operation::Write) => Kernel::Write(non_temporal::write),
             _ => return None,
         };
         is_here.then_some(kernel)
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn kernel_of_x86(self, _task: Task) -> Option<Kernel> {
+    fn kernel_of_x86(self, _task: Operation) -> Option<Kernel> {
         None
     }
 }
@@ -165,12 +165,12 @@ impl FromStr for Method {
     }
 }
 
-impl Task {
+impl Operation {
     /// The names of all tasks.
     pub const NAMES: &[&str] = &["copy", "write", "read"];
 }
 
-impl FromStr for Task {
+impl FromStr for Operation {
     type Err = MemoryError;
 
     fn from_str(name: &str) -> Result<Self, MemoryError> {
@@ -194,14 +194,14 @@ mod tests {
             assert_eq!(method.to_string(), *name);
         }
         assert_eq!(Method::ALL.len(), Method::NAMES.len());
-        assert!(Task::NAMES.iter().all(|name| name.parse::<Task>().is_ok()));
+        assert!(Operation::NAMES.iter().all(|name| name.parse::<Operation>().is_ok()));
         assert_eq!("avx".parse::<Method>(), Err(MemoryError::Unknown("avx".to_owned())));
     }
 
     #[test]
     fn a_method_that_cannot_read_names_those_that_can() {
         for method in [Method::Libc, Method::RepMovsb, Method::NonTemporal] {
-            let error = method.kernel(Task::Read).unwrap_err();
+            let error = method.kernel(Operation::Read).unwrap_err();
             assert_eq!(error, MemoryError::CannotRead(method));
             let expected = format!("{method} cannot read; use avx512, avx2, sse2 or scalar");
             assert_eq!(error.to_string(), expected);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use fullbore_codec::Tier;
-use fullbore_codec::gost::stream::{Chunks, Header, Place};
+use fullbore_codec::gost::stream::{ChunkKind, Chunks, Header};
 use fullbore_codec::gost::{Cipher, Key};
 use fullbore_measure::Summary;
 
@@ -25,13 +25,13 @@ fn in_memory(is_sealing: bool, bytes: u64) -> f64 {
     let chunks = Chunks::new(&Key::new(KEY), &header, Tier::best());
     let mut data = vec![1; header.chunk_bytes()];
     let mut sealed = vec![0; header.sealed_chunk_bytes()];
-    chunks.seal(1, Place::Middle, &data, &mut sealed).unwrap();
+    chunks.seal(1, ChunkKind::Middle, &data, &mut sealed).unwrap();
     let begin = Instant::now();
     for _ in 0..bytes / header.chunk_bytes() as u64 {
         if is_sealing {
-            chunks.seal(1, Place::Middle, black_box(&data), &mut sealed).unwrap();
+            chunks.seal(1, ChunkKind::Middle, black_box(&data), &mut sealed).unwrap();
         } else {
-            chunks.open(1, Place::Middle, black_box(&sealed), &mut data).unwrap();
+            chunks.open(1, ChunkKind::Middle, black_box(&sealed), &mut data).unwrap();
         }
     }
     begin.elapsed().as_secs_f64()

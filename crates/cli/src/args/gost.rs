@@ -11,7 +11,7 @@ use fullbore_codec::gost::Cipher;
 use fullbore_codec::gost::modes::Padding;
 use fullbore_measure::Bytes;
 
-use super::names::one_of;
+use super::choices::one_of;
 
 /// Encrypt and authenticate streams with the ciphers of GOST R 34.12-2015.
 ///

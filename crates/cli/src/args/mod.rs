@@ -1,9 +1,9 @@
 //! The arguments as the user typed them. Nothing here reads the system.
 
 pub(crate) mod buffer;
+mod choices;
 pub(crate) mod gost;
 pub(crate) mod lab;
-mod names;
 pub(crate) mod stages;
 
 use std::ffi::OsString;

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use fullbore_codec::morse::{Alphabet, OnError};
 use fullbore_measure::Bytes;
 
-use super::names::one_of;
+use super::choices::one_of;
 
 /// Convert text to Morse code and back, in seven alphabets.
 ///

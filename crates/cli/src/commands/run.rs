@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Result;
 use fullbore_dash::terminal_size;
 use fullbore_pipeline::{Command, Error, Finished, Options, Tuning, die_of, run as run_pipeline};
-use fullbore_record::RunRecord;
+use fullbore_record::{Job, RunRecord};
 use fullbore_report::text::{Style, summary};
 
 use crate::args::RunOptions;
@@ -31,6 +31,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     let mut watching = Options::default();
     watching.tuning = tuning;
     watching.samples = samples;
+    watching.job = job();
     let finished = run_pipeline(&command, watching, &mut live);
     live.clear();
     let finished = match finished {
@@ -67,6 +68,14 @@ fn create(path: &Path) -> Result<File, Failure> {
 
 fn open_reports(options: &RunOptions) -> Result<Vec<ReportFile>, Failure> {
     options.report.iter().map(|path| ReportFile::open(path.clone())).collect()
+}
+
+/// The job that this process belongs to, as far as its environment tells.
+fn job() -> Option<Job> {
+    let variables = std::env::vars_os();
+    let in_unicode = variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Job::of(in_unicode)
 }
 
 fn command(options: &RunOptions) -> Command {

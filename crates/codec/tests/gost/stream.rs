@@ -1,7 +1,7 @@
 //! Tests that sealed streams come back whole, or not at all.
 
 use fullbore_codec::gost::Cipher;
-use fullbore_codec::gost::stream::{Chunks, Header, Open, Place, Seal, StreamError};
+use fullbore_codec::gost::stream::{ChunkKind, Chunks, Header, Open, Seal, StreamError};
 use fullbore_codec::{Codec, Tier};
 use proptest::prelude::*;
 
@@ -221,7 +221,8 @@ fn chunks_open_in_any_order() {
         let header = header(cipher);
         let sealed = seal(&header, &data);
         let chunks = Chunks::new(&given::key(12), &header, Tier::best());
-        for (index, place) in [(2, Place::Last), (0, Place::Middle), (1, Place::Middle)] {
+        for (index, place) in [(2, ChunkKind::Last), (0, ChunkKind::Middle), (1, ChunkKind::Middle)]
+        {
             let start = Header::BYTES + index * header.sealed_chunk_bytes();
             let chunk = &sealed[start..start + header.sealed_chunk_bytes()];
             let mut opened = vec![0; CHUNK_BYTES];
@@ -237,7 +238,7 @@ fn a_stream_longer_than_a_key_may_serve_is_refused() {
         let chunks = Chunks::new(&given::key(1), &header(cipher), Tier::best());
         let (data, mut sealed) = ([0; CHUNK_BYTES], [0; CHUNK_BYTES + 16]);
         let wanted = StreamError::TooLong { cipher, chunks: chunks.limit() };
-        let mut seal = |index| chunks.seal(index, Place::Last, &data, &mut sealed);
+        let mut seal = |index| chunks.seal(index, ChunkKind::Last, &data, &mut sealed);
         assert_eq!(seal(chunks.limit()), Err(wanted));
         assert_eq!(seal(chunks.limit() - 1), Ok(CHUNK_BYTES + cipher.block_bytes()));
     }

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::cells::cells_of;
-use crate::Look;
+use crate::Palette;
 use crate::recent::{Activity, Doing};
 
 impl Doing {
@@ -35,13 +35,13 @@ impl Doing {
         }
     }
 
-    pub(crate) fn style(self, look: Look) -> Style {
+    pub(crate) fn style(self, palette: Palette) -> Style {
         match self {
-            Self::Running => look.running(),
-            Self::Runnable => look.runnable(),
-            Self::Reading => look.reading(),
-            Self::Writing => look.writing(),
-            Self::Other => look.faint(),
+            Self::Running => palette.running(),
+            Self::Runnable => palette.runnable(),
+            Self::Reading => palette.reading(),
+            Self::Writing => palette.writing(),
+            Self::Other => palette.faint(),
         }
     }
 }
@@ -63,13 +63,13 @@ fn cause_name(cause: Cause) -> &'static str {
 /// A bar in which each share takes its part of the width.
 pub(crate) struct ActivityBar {
     pub(crate) activity: Activity,
-    pub(crate) look: Look,
+    pub(crate) palette: Palette,
 }
 
 impl Widget for ActivityBar {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let spans = cells(self.activity, area.width).into_iter().map(|(doing, cells)| {
-            Span::styled(doing.symbol().repeat(cells), doing.style(self.look))
+            Span::styled(doing.symbol().repeat(cells), doing.style(self.palette))
         });
         Line::from_iter(spans).render(area, buffer);
     }

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::cells::cells_of;
-use crate::Look;
+use crate::Palette;
 use crate::shown::Shown;
 
 /// Cells of the CPU gauge.
@@ -16,7 +16,7 @@ const CPU_CELLS: usize = 10;
 /// `fullbore  12.3 s   CPU ████████░░ 1.8 of 2   in 134 MB/s   out 12 MB/s`.
 pub(crate) struct Header<'a> {
     pub(crate) shown: &'a Shown,
-    pub(crate) look: Look,
+    pub(crate) palette: Palette,
 }
 
 /// A part of the header and how soon it is left out when there is no room (the largest first).
@@ -55,23 +55,23 @@ impl Widget for Header<'_> {
 
 impl Header<'_> {
     fn parts(&self) -> Vec<Part> {
-        let (shown, look) = (self.shown, self.look);
+        let (shown, palette) = (self.shown, self.palette);
         let full = cells_of(Share(shown.cpus_in_use / f64::from(shown.cpus.max(1))), CPU_CELLS);
         let mut parts = vec![
-            Part(4, vec![Span::styled("fullbore", look.strong())]),
-            Part(0, vec![Span::styled(seconds(shown.elapsed_ns), look.strong())]),
+            Part(4, vec![Span::styled("fullbore", palette.strong())]),
+            Part(0, vec![Span::styled(seconds(shown.elapsed_ns), palette.strong())]),
             Part(
                 5,
                 vec![
-                    Span::styled("  CPU ", look.faint()),
-                    Span::styled("█".repeat(full), look.running()),
-                    Span::styled("░".repeat(CPU_CELLS - full), look.faint()),
+                    Span::styled("  CPU ", palette.faint()),
+                    Span::styled("█".repeat(full), palette.running()),
+                    Span::styled("░".repeat(CPU_CELLS - full), palette.faint()),
                 ],
             ),
             Part(1, vec![Span::raw(cpu_text(shown))]),
         ];
         let rate = |name: &str, rate: BytesPerSecond| {
-            vec![Span::styled(format!("  {name} "), look.faint()), Span::raw(rate.to_string())]
+            vec![Span::styled(format!("  {name} "), palette.faint()), Span::raw(rate.to_string())]
         };
         if let Some(flow) = shown
             .stages

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::cells::cells_of;
-use crate::Look;
+use crate::Palette;
 use crate::shown::ShownPipe;
 
 /// Cells of the gauge itself.
@@ -16,7 +16,7 @@ const CELLS: usize = 6;
 /// The pipe after a stage: `████░░ 64 KiB`, with an arrow after the capacity when it was raised.
 pub(crate) struct PipeGauge {
     pub(crate) pipe: ShownPipe,
-    pub(crate) look: Look,
+    pub(crate) palette: Palette,
 }
 
 impl Widget for PipeGauge {
@@ -30,14 +30,17 @@ impl Widget for PipeGauge {
         };
         let capacity =
             self.pipe.capacity_bytes.map_or("?".to_owned(), |bytes| Bytes(bytes).to_string());
-        let (arrow, style) =
-            if self.pipe.is_tuned { ("↑", self.look.strong()) } else { ("", self.look.faint()) };
+        let (arrow, style) = if self.pipe.is_tuned {
+            ("↑", self.palette.strong())
+        } else {
+            ("", self.palette.faint())
+        };
         Line::from(vec![
-            Span::styled(full, self.look.amount()),
-            Span::styled(empty, self.look.faint()),
+            Span::styled(full, self.palette.amount()),
+            Span::styled(empty, self.palette.faint()),
             Span::raw(" "),
             Span::styled(capacity, style),
-            Span::styled(arrow, self.look.running()),
+            Span::styled(arrow, self.palette.running()),
         ])
         .render(area, buffer);
     }

@@ -9,7 +9,7 @@ use ratatui::widgets::{Sparkline, Widget};
 
 use super::activity_bar::ActivityBar;
 use super::pipe_gauge::PipeGauge;
-use crate::Look;
+use crate::Palette;
 use crate::layout::Columns;
 use crate::shown::ShownStage;
 use crate::text::fit;
@@ -18,7 +18,7 @@ use crate::text::fit;
 pub(crate) struct StageLine<'a> {
     pub(crate) stage: &'a ShownStage,
     pub(crate) columns: Columns,
-    pub(crate) look: Look,
+    pub(crate) palette: Palette,
     /// Whether it is the stage that the verdict names.
     pub(crate) is_suspect: bool,
 }
@@ -28,13 +28,14 @@ impl Widget for StageLine<'_> {
         let columns = self.columns;
         let mut cut = Cut { area };
         self.number(cut.next(columns.number), buffer);
-        let style = if self.stage.is_alive { Style::new() } else { self.look.faint() };
-        let style = if self.is_suspect { self.look.verdict() } else { style };
+        let style = if self.stage.is_alive { Style::new() } else { self.palette.faint() };
+        let style = if self.is_suspect { self.palette.verdict() } else { style };
         text(&self.stage.command, style, cut.next(columns.command), buffer);
         if columns.bar > 0 {
             let bar = cut.next_column(columns.bar);
             if self.stage.is_alive {
-                ActivityBar { activity: self.stage.activity, look: self.look }.render(bar, buffer);
+                ActivityBar { activity: self.stage.activity, palette: self.palette }
+                    .render(bar, buffer);
             }
         }
         if columns.doing > 0 {
@@ -48,7 +49,7 @@ impl Widget for StageLine<'_> {
             self.history(cut.next_column(columns.history), buffer);
         }
         if let Some(pipe) = self.stage.pipe.filter(|_| columns.pipe > 0) {
-            PipeGauge { pipe, look: self.look }.render(cut.next_column(columns.pipe), buffer);
+            PipeGauge { pipe, palette: self.palette }.render(cut.next_column(columns.pipe), buffer);
         }
     }
 }
@@ -57,7 +58,7 @@ impl StageLine<'_> {
     fn number(&self, area: Rect, buffer: &mut Buffer) {
         let mark = if self.is_suspect { "▸" } else { " " };
         let digits = usize::from(self.columns.number.saturating_sub(3));
-        let style = if self.is_suspect { self.look.verdict() } else { self.look.faint() };
+        let style = if self.is_suspect { self.palette.verdict() } else { self.palette.faint() };
         text(&format!("{mark} {:>digits$} ", self.stage.number), style, area, buffer);
     }
 
@@ -65,16 +66,16 @@ impl StageLine<'_> {
     fn doing(&self) -> (String, Style) {
         if !self.stage.is_alive {
             let style = if self.stage.exit_status.unwrap_or(0) == 0 {
-                self.look.faint()
+                self.palette.faint()
             } else {
-                self.look.failed()
+                self.palette.failed()
             };
             return (how_it_ended(self.stage.exit_status), style);
         }
         let Some((doing, percent)) = self.stage.activity.mostly() else {
             return (String::new(), Style::new());
         };
-        let style = doing.style(self.look);
+        let style = doing.style(self.palette);
         if self.columns.doing < Columns::DOING {
             (format!("{} {percent:>3.0}%", doing.symbol()), style)
         } else {
@@ -86,9 +87,9 @@ impl StageLine<'_> {
     fn rate(&self, area: Rect, buffer: &mut Buffer) {
         let stage = self.stage;
         let (amount, style) = match (&stage.flow, stage.handled) {
-            (_, Some(handled)) if !stage.is_alive => (handled.to_string(), self.look.faint()),
+            (_, Some(handled)) if !stage.is_alive => (handled.to_string(), self.palette.faint()),
             (Some(flow), _) => (BytesPerSecond(flow.handled()).to_string(), Style::new()),
-            (None, _) => ("?".to_owned(), self.look.faint()),
+            (None, _) => ("?".to_owned(), self.palette.faint()),
         };
         text(&format!("{amount:>0$}", usize::from(area.width)), style, area, buffer);
     }
@@ -100,7 +101,7 @@ impl StageLine<'_> {
         let newest = &flow.history[flow.history.len().saturating_sub(width)..];
         let mut columns = vec![0; width - newest.len()];
         columns.extend_from_slice(newest);
-        let style = if self.stage.is_alive { self.look.amount() } else { self.look.faint() };
+        let style = if self.stage.is_alive { self.palette.amount() } else { self.palette.faint() };
         Sparkline::default().data(columns).style(style).render(area, buffer);
     }
 }
@@ -124,30 +125,30 @@ fn how_it_ended(exit_status: Option<i32>) -> String {
 /// What the columns of the stages are.
 pub(crate) struct Titles {
     pub(crate) columns: Columns,
-    pub(crate) look: Look,
+    pub(crate) palette: Palette,
 }
 
 impl Widget for Titles {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        let Self { columns, look } = self;
+        let Self { columns, palette } = self;
         let mut cut = Cut { area };
         cut.next(columns.number);
-        text("stage", look.faint(), cut.next(columns.command), buffer);
+        text("stage", palette.faint(), cut.next(columns.command), buffer);
         if columns.bar > 0 {
-            text("now", look.faint(), cut.next_column(columns.bar), buffer);
+            text("now", palette.faint(), cut.next_column(columns.bar), buffer);
         }
         if columns.doing > 0 {
             let title = if columns.bar > 0 { "mostly" } else { "now" };
-            text(title, look.faint(), cut.next_column(columns.doing), buffer);
+            text(title, palette.faint(), cut.next_column(columns.doing), buffer);
         }
         if columns.rate > 0 {
-            text(&format!("{:>8}", "rate"), look.faint(), cut.next_column(columns.rate), buffer);
+            text(&format!("{:>8}", "rate"), palette.faint(), cut.next_column(columns.rate), buffer);
         }
         if columns.history > 0 {
-            text("history", look.faint(), cut.next_column(columns.history), buffer);
+            text("history", palette.faint(), cut.next_column(columns.history), buffer);
         }
         if columns.pipe > 0 {
-            text("pipe to next", look.faint(), cut.next_column(columns.pipe), buffer);
+            text("pipe to next", palette.faint(), cut.next_column(columns.pipe), buffer);
         }
     }
 }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::Widget;
 
-use crate::Look;
+use crate::Palette;
 use crate::shown::Verdict;
 use crate::text::{fit, wrap};
 
@@ -13,17 +13,17 @@ use crate::text::{fit, wrap};
 pub(crate) struct VerdictLines<'a> {
     pub(crate) verdict: Option<&'a Verdict>,
     pub(crate) message_lines: u16,
-    pub(crate) look: Look,
+    pub(crate) palette: Palette,
 }
 
 impl Widget for VerdictLines<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        let look = self.look;
+        let palette = self.palette;
         let columns = usize::from(area.width.saturating_sub(2));
         let Some(verdict) = self.verdict else {
             Line::from(Span::styled(
                 fit("  nothing holds it back so far", columns + 2),
-                look.faint(),
+                palette.faint(),
             ))
             .render(area, buffer);
             return;
@@ -34,8 +34,8 @@ impl Widget for VerdictLines<'_> {
             .zip(message)
             .map(|(mark, line)| {
                 Line::from(vec![
-                    Span::styled(mark, look.verdict()),
-                    Span::styled(line, look.verdict()),
+                    Span::styled(mark, palette.verdict()),
+                    Span::styled(line, palette.verdict()),
                 ])
             })
             .collect();

@@ -11,7 +11,8 @@
 mod digest;
 mod ends;
 mod error;
-mod exchange;
+mod flow;
+mod handoff;
 mod options;
 mod pacer;
 mod patience;
@@ -78,8 +79,8 @@ impl Buffer {
         let start = |name: &str, work: Box<dyn FnOnce() + Send>| {
             thread::Builder::new().name(name.to_owned()).spawn(work).map_err(Error::Thread)
         };
-        start("writer", Box::new(|| writer.run()))?;
-        start("reader", Box::new(|| reader.run()))?;
+        start("writer", Box::new(|| flow::hand_on(writer)))?;
+        start("reader", Box::new(|| flow::take_in(reader)))?;
         Ok(Self { shared })
     }
 

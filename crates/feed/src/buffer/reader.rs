@@ -1,4 +1,4 @@
-//! The thread that reads the input and sends it straight to the output, into memory, or to the spill file.
+//! What the reading thread can do: send input straight to the output, read it into memory, write it to the spill file.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use fullbore_pipe::transfer::Moved;
 use super::digest::Hasher;
 use super::ends::Woken;
 use super::error::Error;
-use super::exchange::Room;
+use super::handoff::Room;
 use super::patience::Patience;
 use super::queue::Block;
 use super::shared::{Event, Shared};
@@ -27,9 +27,9 @@ pub(super) struct Reader {
     spill_end: Option<u64>,
 }
 
-/// The outcome of a round.
+/// Whether there may be more to take in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     More,
     End,
 }
@@ -51,50 +51,42 @@ impl Reader {
         }
     }
 
-    /// Works until the input ends or fails, or the buffer stops.
-    pub(super) fn run(mut self) {
-        let failure = loop {
-            if self.shared.exchange.is_stopped() {
-                break None;
+    pub(super) fn is_stopped(&self) -> bool {
+        self.shared.handoff.is_stopped()
+    }
+
+    /// Says how it ended; what was read is in the queue or written.
+    pub(super) fn finish(mut self, result: Result<(), Error>) {
+        let failure = match result {
+            Err(error @ Error::Writing(_)) => {
+                self.shared.end(Err(error));
+                None
             }
-            match self.round() {
-                Ok(Step::More) => {}
-                Ok(Step::End) => break None,
-                Err(error @ Error::Writing(_)) => {
-                    self.shared.end(Err(error));
-                    break None;
-                }
-                Err(error) => break Some(error),
-            }
+            Err(error) => Some(error),
+            Ok(()) => None,
         };
         if failure.is_none()
-            && !self.shared.exchange.is_stopped()
+            && !self.is_stopped()
             && let Some(hasher) = self.hasher.take()
         {
             self.shared.set_digest(hasher.finish());
         }
-        // The writer leaves only after this, so everything that was read is in the queue or written.
-        self.shared.exchange.close(failure);
+        // The writer leaves only after this.
+        self.shared.handoff.close(failure);
     }
 
-    fn round(&mut self) -> Result<Step, Error> {
-        if self.shared.exchange.is_drained() {
-            if self.passes
-                && let Some(step) = self.pass()
-            {
-                return Ok(step);
-            }
-        } else {
-            self.patience.renew();
-        }
-        self.by_memory()
-    }
-
-    /// Moves data straight from input to output as long as the output keeps pace; returns `None` when it must be
-    /// copied.
+    /// Moves data straight from input to output while nothing waits and the output keeps pace; returns `None` when it
+    /// must be copied.
     ///
     /// The read or write that follows finds out which side failed.
-    fn pass(&mut self) -> Option<Step> {
+    pub(super) fn pass(&mut self) -> Option<Step> {
+        if !self.shared.handoff.is_drained() {
+            self.patience.renew();
+            return None;
+        }
+        if !self.passes {
+            return None;
+        }
         let shared = &self.shared;
         match shared.sink.pass(&shared.source) {
             Some(Moved::Bytes(bytes)) => {
@@ -128,69 +120,76 @@ impl Reader {
         is_ready
     }
 
-    fn by_memory(&mut self) -> Result<Step, Error> {
+    /// Waits until a block may be filled: there is room in memory, or a spill file.
+    pub(super) fn wait_for_room(&mut self) -> Room {
         if self.block.bytes.capacity() == 0 {
-            self.block = self.shared.exchange.draw_block(self.shared.block_bytes);
+            self.block = self.shared.handoff.draw_block(self.shared.block_bytes);
         }
-        let cost_bytes = self.block.bytes.capacity() as u64;
-        if self.spill_end.is_none() && self.wait_for_room(cost_bytes) == Room::Stopped {
-            return Ok(Step::More);
+        if self.spill_end.is_some() {
+            return Room::Granted;
         }
-        let shared = &self.shared;
-        let block = &mut self.block;
-        if shared.clock.wait(Reason::Input, || shared.source.wait()) == Woken::Stop {
-            return Ok(Step::More);
-        }
-        let count = shared.source.read(block)?;
-        if count == 0 {
-            return Ok(Step::End);
-        }
-        shared.count_read(count);
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&block.bytes);
-        }
-        if self.passes_on && shared.sink.takes_now() && shared.exchange.is_drained() {
-            let written = shared.sink.write_now(&block.bytes)?;
-            shared.count_written(written);
-            block.bytes.drain(..written);
-        }
-        if !self.block.bytes.is_empty() {
-            self.store();
-        }
-        Ok(Step::More)
+        self.wait_for_memory(self.block.bytes.capacity() as u64)
     }
 
-    fn wait_for_room(&self, cost_bytes: u64) -> Room {
-        let exchange = &self.shared.exchange;
-        match exchange.ask_for_room(cost_bytes) {
+    fn wait_for_memory(&self, cost_bytes: u64) -> Room {
+        let handoff = &self.shared.handoff;
+        match handoff.ask_for_room(cost_bytes) {
             Room::Full => {
-                self.shared.clock.wait(Reason::Room, || exchange.wait_for_room(cost_bytes))
+                self.shared.clock.wait(Reason::Room, || handoff.wait_for_room(cost_bytes))
             }
             answer => answer,
         }
     }
 
-    /// Stores the block: in the last one, in a new one, or on disk.
-    fn store(&mut self) {
-        let exchange = &self.shared.exchange;
+    pub(super) fn wait_for_input(&self) -> Woken {
+        self.shared.clock.wait(Reason::Input, || self.shared.source.wait())
+    }
+
+    /// Reads into the block, and returns how many bytes; 0 at the end.
+    pub(super) fn read(&mut self) -> Result<usize, Error> {
+        let count = self.shared.source.read(&mut self.block)?;
+        self.shared.count_read(count);
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&self.block.bytes);
+        }
+        Ok(count)
+    }
+
+    /// Writes what the output takes without waiting, if nothing else waits for it.
+    pub(super) fn write_at_once(&mut self) -> Result<(), Error> {
+        let shared = &self.shared;
+        if self.passes_on && shared.sink.takes_now() && shared.handoff.is_drained() {
+            let written = shared.sink.write_now(&self.block.bytes)?;
+            shared.count_written(written);
+            self.block.bytes.drain(..written);
+        }
+        Ok(())
+    }
+
+    /// Stores what is left of the block: in the last one, in a new one, or on disk.
+    pub(super) fn store(&mut self) {
+        if self.block.bytes.is_empty() {
+            return;
+        }
+        let handoff = &self.shared.handoff;
         let block = &mut self.block;
         if block.bytes.len() <= block.bytes.capacity() / 2 {
             let mut is_merged = false;
-            exchange.put(|queue| is_merged = queue.merge(&block.bytes));
+            handoff.put(|queue| is_merged = queue.merge(&block.bytes));
             if is_merged {
                 block.bytes.clear();
                 return;
             }
         }
         let cost_bytes = block.bytes.capacity() as u64;
-        if exchange.ask_for_room(cost_bytes) == Room::Full {
+        if handoff.ask_for_room(cost_bytes) == Room::Full {
             self.spill();
         }
         if !self.block.bytes.is_empty() {
             // Told to stop: this block was already read, so it still goes out.
-            self.wait_for_room(cost_bytes);
+            self.wait_for_memory(cost_bytes);
             let block = std::mem::take(&mut self.block);
-            self.shared.exchange.put(|queue| queue.add_block(block));
+            self.shared.handoff.put(|queue| queue.add_block(block));
         }
         self.block.bytes.clear();
     }
@@ -198,8 +197,8 @@ impl Reader {
     /// Writes the block to the spill file; what the file refuses stays in the block.
     fn spill(&mut self) {
         let (Some(spill), Some(end)) = (&self.shared.spill, &mut self.spill_end) else { return };
-        let exchange = &self.shared.exchange;
-        if *end > 0 && exchange.with_queue(|queue| queue.spilled_bytes() == 0) {
+        let handoff = &self.shared.handoff;
+        if *end > 0 && handoff.with_queue(|queue| queue.spilled_bytes() == 0) {
             spill.restart();
             *end = 0;
         }
@@ -207,7 +206,7 @@ impl Reader {
         if written > 0 {
             let offset = *end;
             *end += written as u64;
-            exchange.put(|queue| queue.add_spilled(offset, written as u64));
+            handoff.put(|queue| queue.add_spilled(offset, written as u64));
             self.block.bytes.drain(..written);
         }
         if let Some(refusal) = refusal {

@@ -11,7 +11,7 @@ use fullbore_pipe::pipe_budget;
 
 use super::ends::{Sink, Source};
 use super::error::Error;
-use super::exchange::Exchange;
+use super::handoff::Handoff;
 use super::options::{LEAST_LIMIT, Options};
 use super::spill::Spill;
 use super::status::Status;
@@ -36,7 +36,7 @@ type OnEvent = Box<dyn Fn(Event) + Send + Sync>;
 pub(super) struct Shared {
     pub(super) source: Source,
     pub(super) sink: Sink,
-    pub(super) exchange: Exchange,
+    pub(super) handoff: Handoff,
     pub(super) clock: Clock,
     pub(super) spill: Option<Spill>,
     pub(super) block_bytes: usize,
@@ -60,7 +60,7 @@ impl Shared {
         Ok(Self {
             source: Source::new(input, &mut budget)?,
             sink: Sink::new(output, &mut budget),
-            exchange: Exchange::new(limit.0, options.watermarks),
+            handoff: Handoff::new(limit.0, options.watermarks),
             clock: Clock::start(),
             spill,
             block_bytes: usize::try_from(BLOCK_BYTES.min(limit.0 / 4)).unwrap_or(usize::MAX),
@@ -89,7 +89,7 @@ impl Shared {
     }
 
     pub(super) fn status(&self) -> Status {
-        let (queued, memory, spilled, limit) = self.exchange.with_queue(|queue| {
+        let (queued, memory, spilled, limit) = self.handoff.with_queue(|queue| {
             (
                 Bytes(queue.queued_bytes()),
                 Bytes(queue.memory_bytes()),
@@ -111,7 +111,7 @@ impl Shared {
 
     /// Tells the reader to stop, wherever it waits.
     pub(super) fn stop_reading(&self) {
-        self.exchange.stop();
+        self.handoff.stop();
         self.source.stop();
     }
 
@@ -128,6 +128,6 @@ impl Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("exchange", &self.exchange).finish_non_exhaustive()
+        f.debug_struct("Shared").field("handoff", &self.handoff).finish_non_exhaustive()
     }
 }

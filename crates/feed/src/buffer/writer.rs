@@ -1,4 +1,4 @@
-//! The thread that writes what waits, at the consumer's pace or the permitted rate.
+//! What the writing thread can do: write what waits, at the consumer's pace or the permitted rate.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -28,11 +28,21 @@ impl Writer {
         Self { shared, pacer, copies, scratch: Block::default() }
     }
 
-    /// Works until the input has ended and everything is written, or the output fails.
-    pub(super) fn run(mut self) {
-        let result = self.hand_on_all();
+    /// Waits for the next part of the queue to write; returns `None` when there will be none.
+    pub(super) fn wait_for_data(&self) -> Option<Job> {
+        let scratch_bytes = self.shared.block_bytes as u64;
+        self.shared.clock.wait(Reason::Data, || self.shared.handoff.next(scratch_bytes))
+    }
+
+    /// Gives a block back that was written.
+    pub(super) fn put_back(&self, block: Block) {
+        self.shared.handoff.put_back(block);
+    }
+
+    /// Says how it ended.
+    pub(super) fn finish(self, result: Result<(), Error>) {
         let shared = self.shared;
-        shared.end(match (result, shared.exchange.take_failure()) {
+        shared.end(match (result, shared.handoff.take_failure()) {
             (Ok(()), Some(failure)) => Err(failure),
             (result, _) => result,
         });
@@ -40,32 +50,17 @@ impl Writer {
         shared.stop_reading();
     }
 
-    fn hand_on_all(&mut self) -> Result<(), Error> {
-        let scratch_bytes = self.shared.block_bytes as u64;
-        loop {
-            let shared = &self.shared;
-            let next = shared.clock.wait(Reason::Data, || shared.exchange.next(scratch_bytes));
-            match next {
-                None => return Ok(()),
-                Some(Job::Memory(block)) => {
-                    self.hand_on(&block.bytes)?;
-                    self.shared.exchange.put_back(block);
-                }
-                Some(Job::Spill { offset, bytes }) => self.hand_on_spilled(offset, bytes)?,
-            }
-        }
-    }
-
-    fn hand_on_spilled(&mut self, offset: u64, bytes: u64) -> Result<(), Error> {
+    /// Writes bytes from the spill file, and gives their space on the disk back.
+    pub(super) fn write_spilled(&mut self, offset: u64, bytes: u64) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
         let Some(spill) = &shared.spill else { return Ok(()) };
         let mut scratch = self.take_scratch();
         scratch.bytes.resize(usize::try_from(bytes).unwrap_or(usize::MAX), 0);
         spill.read(offset, &mut scratch.bytes).map_err(Error::ReadingSpill)?;
-        self.hand_on(&scratch.bytes)?;
+        self.write_all(&scratch.bytes)?;
         self.scratch = scratch;
         spill.punch(offset, bytes);
-        shared.exchange.unspilled(bytes);
+        shared.handoff.unspilled(bytes);
         Ok(())
     }
 
@@ -78,12 +73,12 @@ impl Writer {
     }
 
     /// Writes bytes that are in memory and counted in the queue.
-    fn hand_on(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let at_most = self.wait_for_turn(rest.len() as u64);
             let written = self.write(&rest[..at_most])?;
-            self.shared.exchange.wrote(written as u64);
+            self.shared.handoff.wrote(written as u64);
             rest = &rest[written..];
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! An engine by name, and what engines have in common.
 
 use super::spec::{Spec, complete};
-use crate::{EngineError, Parameters, Sample};
+use crate::{EngineError, Parameters, TrialResult};
 
 /// An engine by name.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub struct Builtin {
     /// What it may be told.
     pub parameters: &'static [Spec],
     /// Runs one trial; every parameter is there and within its range.
-    pub(super) run: fn(&Parameters) -> Result<Sample, EngineError>,
+    pub(super) run: fn(&Parameters) -> Result<TrialResult, EngineError>,
 }
 
 impl Builtin {

@@ -20,14 +20,14 @@ use std::sync::Barrier;
 use std::thread;
 
 use fullbore_apparatus::TrialPages;
-use fullbore_apparatus::memory::{Kernel, MemoryError, Method, Task, naive};
+use fullbore_apparatus::memory::{Kernel, MemoryError, Method, Operation, naive};
 
 use super::builtin::{Builtin, COUNTERS, size, wrong};
 use super::clock::{Begun, Usage};
 use super::counters::Counters;
 use super::spec::Spec;
 use super::{pages, place};
-use crate::{EngineError, Parameters, Sample, Side};
+use crate::{EngineError, Parameters, Side, TrialResult};
 
 /// The engine.
 pub(super) const ENGINE: Builtin = Builtin {
@@ -35,7 +35,7 @@ pub(super) const ENGINE: Builtin = Builtin {
     about: "copying, writing and reading memory in different ways",
     parameters: &[
         Spec::text("method", Method::NAMES, "what moves the bytes"),
-        Spec::text("task", Task::NAMES, "what is done"),
+        Spec::text("task", Operation::NAMES, "what is done"),
         Spec::number("size", "bytes", (4096, 1 << 30), 32 << 10, "each buffer"),
         Spec::number("threads", "threads", (1, 1024), 1, "each on a CPU of its own"),
         Spec::number("total", "bytes", (4096, u64::MAX), 4 << 30, "moved by all threads together"),
@@ -63,7 +63,7 @@ struct Found {
     answer: String,
 }
 
-fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
+fn run(parameters: &Parameters) -> Result<TrialResult, EngineError> {
     let size = size(parameters.number("size")?)?;
     let threads = usize::try_from(parameters.number("threads")?).unwrap_or(usize::MAX);
     if !size.is_multiple_of(4096) {
@@ -181,7 +181,7 @@ impl Buffers {
     }
 }
 
-fn sample(plan: Plan, found: &[Found]) -> Sample {
+fn sample(plan: Plan, found: &[Found]) -> TrialResult {
     let start = found.iter().map(|thread| thread.usage.start_ns).min().unwrap_or(0);
     let end = found.iter().map(|thread| thread.usage.end_ns).max().unwrap_or(0);
     let first = found.first().map(|thread| thread.answer.clone());
@@ -191,13 +191,13 @@ fn sample(plan: Plan, found: &[Found]) -> Sample {
         cpu_ns: thread.usage.cpu_ns,
         peak_memory_bytes: None,
     };
-    let mut sample = Sample {
+    let mut sample = TrialResult {
         elapsed_ns: end - start,
         bytes: Some(plan.size as u64 * plan.rounds * plan.threads as u64),
         operations: Some(plan.rounds * plan.threads as u64),
         answer: if is_same { first } else { Some("wrong".to_owned()) },
         sides: found.iter().enumerate().map(side).collect(),
-        ..Sample::default()
+        ..TrialResult::default()
     };
     for usage in found.iter().map(|thread| &thread.usage) {
         for (counter, value) in usage.counters() {

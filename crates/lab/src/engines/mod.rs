@@ -10,7 +10,7 @@
 //! ```text
 //! Job ─check, fill in defaults─▶ engine ─┬─ threads of this process              (memory)
 //!                                        └─ Peers: two processes of this program  (pipe, transport, overlap)
-//!                                              └─ side() ─▶ role(Seat) ─▶ Report ─▶ Sample
+//!                                              └─ side() ─▶ role(Seat) ─▶ Report ─▶ TrialResult
 //! ```
 //! A program that runs engines must call [`side`] when its only argument is [`SIDE`]; [`stage()`] offers the two sides of
 //! `overlap` as stages of a shell pipeline.
@@ -32,7 +32,7 @@ pub mod transport;
 
 use self::builtin::COUNTERS;
 use self::seat::Role;
-use crate::{EngineError, Job, Parameter, Sample};
+use crate::{EngineError, Job, Parameter, TrialResult};
 pub use builtin::Builtin;
 pub use peers::SIDE;
 pub use spec::{Kind, Spec};
@@ -69,7 +69,7 @@ pub fn find(name: &str) -> Result<&'static Builtin, EngineError> {
 ///
 /// # Errors
 /// No such engine, a wrong parameter, or what the engine says.
-pub fn run(job: &Job) -> Result<Sample, EngineError> {
+pub fn run(job: &Job) -> Result<TrialResult, EngineError> {
     let engine = find(&job.engine)?;
     (engine.run)(&engine.complete(&job.parameters)?)
 }

@@ -39,7 +39,7 @@ use super::pipe::new_pipe;
 use super::place;
 use super::seat::{Seat, sample};
 use super::spec::Spec;
-use crate::{EngineError, Parameters, Sample};
+use crate::{EngineError, Parameters, TrialResult};
 use work::{Digest, Source, busy};
 
 /// Parameters of the producer.
@@ -86,7 +86,7 @@ pub(super) const PRODUCER: &str = "overlap-producer";
 /// Part of the consumer.
 pub(super) const CONSUMER: &str = "overlap-consumer";
 
-fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
+fn run(parameters: &Parameters) -> Result<TrialResult, EngineError> {
     let (pipe, burst) = (parameters.number("pipe")?, parameters.number("burst")?);
     Producing::new(parameters)?;
     let (out, into) = new_pipe(Bytes(pipe))?;

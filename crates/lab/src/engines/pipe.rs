@@ -31,7 +31,7 @@ use super::peers::{Peers, Report};
 use super::place;
 use super::seat::{Seat, sample};
 use super::spec::Spec;
-use crate::{EngineError, Parameters, Sample};
+use crate::{EngineError, Parameters, TrialResult};
 use plan::Plan;
 pub(super) use plan::new_pipe;
 
@@ -64,7 +64,7 @@ pub(super) const WRITER: &str = "pipe-writer";
 /// Part of the reader.
 pub(super) const READER: &str = "pipe-reader";
 
-fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
+fn run(parameters: &Parameters) -> Result<TrialResult, EngineError> {
     let plan = Plan::new(parameters)?;
     let (out, into) = new_pipe(plan.pipe)?;
     let parts = [("writer", WRITER, vec![into]), ("reader", READER, vec![out])];

@@ -9,7 +9,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use super::clock::Begun;
 use super::counters::Counters;
 use super::peers::{Report, Saying, Task, failed, receive, send};
-use crate::{EngineError, Parameters, Sample, Side};
+use crate::{EngineError, Parameters, Side, TrialResult};
 
 /// A side that is ready waits this long without sleeping; setting the other one up takes less, as a rule.
 const WAKEFUL: Duration = Duration::from_millis(100);
@@ -83,15 +83,15 @@ fn has_message(control: &OwnedFd) -> bool {
 }
 
 /// One sample from the reports of both sides; the time ends with the side number `last`, which has everything then.
-pub(super) fn sample(names: [&str; 2], reports: [Report; 2], last: usize) -> Sample {
+pub(super) fn sample(names: [&str; 2], reports: [Report; 2], last: usize) -> TrialResult {
     let start = reports.iter().map(|report| report.usage.start_ns).min().unwrap_or(0);
-    let mut sample = Sample {
+    let mut sample = TrialResult {
         elapsed_ns: reports[last].usage.end_ns.saturating_sub(start),
         bytes: reports[last].bytes,
         operations: reports[last].operations,
         answer: reports[last].answer.clone(),
         latency: reports[last].latency.clone(),
-        ..Sample::default()
+        ..TrialResult::default()
     };
     for (name, report) in names.into_iter().zip(&reports) {
         let usage = &report.usage;

@@ -33,7 +33,7 @@ use super::peers::{Peers, Report, failed};
 use super::place;
 use super::seat::{Seat, sample};
 use super::spec::Spec;
-use crate::{EngineError, Parameters, Sample};
+use crate::{EngineError, Parameters, TrialResult};
 use channel::Channel;
 use plan::{Plan, report};
 
@@ -74,7 +74,7 @@ pub(super) const NEAR: &str = "transport-near";
 /// Part of the process that receives, or sends back.
 pub(super) const FAR: &str = "transport-far";
 
-fn run(parameters: &Parameters) -> Result<Sample, EngineError> {
+fn run(parameters: &Parameters) -> Result<TrialResult, EngineError> {
     let plan = Plan::new(parameters)?;
     let [near, far] = wire::lay(&plan)?;
     let parts = [("near", NEAR, near), ("far", FAR, far)];

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::executor::{Executor, Missing, Program, Purpose, Trial};
 use crate::suite::{AnswerFrom, Need, Sink, TimeFrom};
-use crate::{EngineError, Job, Sample, Side};
+use crate::{EngineError, Job, Side, TrialResult};
 
 use self::output::{Drain, last_line, text_of};
 use self::process::{Ended, Watch, wait};
@@ -58,7 +58,7 @@ impl Real {
         command
     }
 
-    fn built_in(&self, job: &Job, limit: Duration) -> Result<Sample, EngineError> {
+    fn built_in(&self, job: &Job, limit: Duration) -> Result<TrialResult, EngineError> {
         let failed = |what: &str, error: &dyn std::fmt::Display| {
             EngineError::Failed(format!("{what}: {error}"))
         };
@@ -71,7 +71,7 @@ impl Real {
         hand(&mut command, &out, &errors).map_err(|error| failed("a temporary file", &error))?;
         let ended = wait(&mut command, limit, &self.stop, Watch::End)
             .map_err(|error| failed("starting fullbore lab-engine", &error))?;
-        match serde_json::from_str::<Result<Sample, EngineError>>(text_of(&out).trim()) {
+        match serde_json::from_str::<Result<TrialResult, EngineError>>(text_of(&out).trim()) {
             Ok(Ok(sample)) if ended.is_success() => Ok(with_process(sample, &ended)),
             Ok(Err(error)) => Err(error),
             _ => Err(EngineError::Failed(ended.story(&last_line(&errors)))),
@@ -83,7 +83,7 @@ impl Real {
         command: Command,
         trial: &Trial,
         limit: Duration,
-    ) -> Result<Sample, EngineError> {
+    ) -> Result<TrialResult, EngineError> {
         let mut command = self.placed(command);
         let failed = |error: std::io::Error| EngineError::Failed(process::plain(&error));
         let errors = tempfile::tempfile().map_err(failed)?;
@@ -117,14 +117,14 @@ impl Real {
                 ))
             })?;
         }
-        Ok(Sample {
+        Ok(TrialResult {
             elapsed_ns,
             bytes: trial.bytes,
             operations: trial.operations,
             answer,
             counters: ended.counters.clone(),
             sides: ended.sides(),
-            ..Sample::default()
+            ..TrialResult::default()
         })
     }
 }
@@ -143,7 +143,7 @@ fn hand(command: &mut Command, out: &File, errors: &File) -> std::io::Result<()>
 }
 
 /// An engine that says nothing about its sides is one.
-fn with_process(mut sample: Sample, ended: &Ended) -> Sample {
+fn with_process(mut sample: TrialResult, ended: &Ended) -> TrialResult {
     if sample.sides.is_empty() {
         let side =
             Side { name: "engine".to_owned(), cpu_ns: ended.cpu_ns, peak_memory_bytes: None };
@@ -195,7 +195,7 @@ impl Executor for Real {
         }
     }
 
-    fn run(&mut self, trial: &Trial) -> Result<Sample, EngineError> {
+    fn run(&mut self, trial: &Trial) -> Result<TrialResult, EngineError> {
         let limit = Duration::from_nanos(trial.limit_ns);
         match &trial.program {
             // Counters cost time: only the trial whose time does not count has them.

@@ -1,6 +1,6 @@
 //! An engine that takes part at a point, and what was taken from it.
 
-use crate::Sample;
+use crate::TrialResult;
 use crate::executor::Trial;
 use crate::record::Outcome;
 use crate::suite::Engine;
@@ -18,16 +18,16 @@ pub(super) struct Entrant<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taken {
     /// The trial that was checked and not timed.
-    pub(super) check: Option<Sample>,
+    pub(super) check: Option<TrialResult>,
     /// The right answer, when there is one.
     pub(super) expected: Option<String>,
     /// One a round, in the unit of the case.
     pub(super) values: Vec<f64>,
-    pub(super) samples: Vec<Sample>,
+    pub(super) samples: Vec<TrialResult>,
 }
 
 impl Taken {
-    pub(super) fn add(&mut self, value: f64, sample: Sample) {
+    pub(super) fn add(&mut self, value: f64, sample: TrialResult) {
         self.values.push(value);
         self.samples.push(sample);
     }

@@ -9,7 +9,7 @@ use super::summary;
 use crate::executor::{Program, Purpose, Trial};
 use crate::record::{Effort, Outcome, PointRun, Stopped};
 use crate::suite::{Answer, Case, Engine, Run, Suite, expand};
-use crate::{EngineError, Job, Parameters, Sample, engines};
+use crate::{EngineError, Job, Parameters, TrialResult, engines};
 
 /// A point of a sweep, and what is known about it so far.
 pub(super) struct Point<'a> {
@@ -272,7 +272,7 @@ fn run(
     purpose: Purpose,
     round: u32,
     seen: &Seen<'_>,
-) -> Option<Option<Sample>> {
+) -> Option<Option<TrialResult>> {
     if runner.is_stopped() {
         return None;
     }
@@ -342,7 +342,7 @@ fn rounds(
 }
 
 /// Counts a trial, unless its answer is wrong.
-fn take(case: &Case, entrant: &mut Entrant<'_>, sample: Sample) {
+fn take(case: &Case, entrant: &mut Entrant<'_>, sample: TrialResult) {
     // Programs answer only when they are checked.
     if !entrant.engine.is_unchecked
         && let (Some(found), Some(expected)) = (&sample.answer, entrant.taken.expected.clone())

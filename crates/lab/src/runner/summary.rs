@@ -8,10 +8,10 @@ use super::entrant::{Entrant, Taken};
 use crate::record::{EngineRun, Outcome};
 use crate::statistics::{self, Estimate};
 use crate::suite::{Case, Quantity};
-use crate::{Latency, Sample};
+use crate::{Latency, TrialResult};
 
 /// The number of a trial that a case is about.
-pub(super) fn value(quantity: &Quantity, sample: &Sample) -> Option<f64> {
+pub(super) fn value(quantity: &Quantity, sample: &TrialResult) -> Option<f64> {
     let elapsed_ns = sample.elapsed_ns.max(1) as f64;
     let per_second = |count: u64| count as f64 / elapsed_ns * 1e9;
     let value = match quantity {
@@ -127,11 +127,13 @@ fn not_measured(engine: &str, outcome: Outcome) -> EngineRun {
 fn measured(name: &str, taken: &Taken) -> EngineRun {
     let check = taken.check.as_ref();
     let last = taken.samples.last();
-    let cpu = |sample: &Sample| sample.sides.iter().map(|side| side.cpu_ns).sum::<u64>() as f64;
+    let cpu =
+        |sample: &TrialResult| sample.sides.iter().map(|side| side.cpu_ns).sum::<u64>() as f64;
     // Peaks are looked at while an answer is checked: looking takes time.
-    let has_peaks = |sample: &&Sample| sample.sides.iter().any(|s| s.peak_memory_bytes.is_some());
+    let has_peaks =
+        |sample: &&TrialResult| sample.sides.iter().any(|s| s.peak_memory_bytes.is_some());
     let shown = last.filter(has_peaks).or(check.filter(has_peaks)).or(last);
-    let of_all = |number: &dyn Fn(&Sample) -> f64| {
+    let of_all = |number: &dyn Fn(&TrialResult) -> f64| {
         median(&taken.samples.iter().map(number).collect::<Vec<_>>()).map(whole)
     };
     EngineRun {
@@ -152,7 +154,7 @@ fn measured(name: &str, taken: &Taken) -> EngineRun {
 
 /// The latencies of all trials as if they had been one: percentiles of all buckets added up, not medians of percentiles, which
 /// would hide a state that fewer than half of the trials were in.
-fn together(samples: &[Sample]) -> Option<Latency> {
+fn together(samples: &[TrialResult]) -> Option<Latency> {
     let latencies: Vec<&Latency> = samples.iter().filter_map(|s| s.latency.as_ref()).collect();
     if let [only] = latencies.as_slice() {
         return Some((*only).clone());
@@ -181,7 +183,7 @@ fn percentile(buckets: &BTreeMap<u64, u64>, count: u64, share: f64) -> u64 {
 /// The counters of the timed trials; what only the check counted is better than nothing.
 fn counters(taken: &Taken) -> BTreeMap<String, Option<f64>> {
     let names = taken.samples.iter().chain(&taken.check).flat_map(|sample| sample.counters.keys());
-    let of = |samples: &mut dyn Iterator<Item = &Sample>, name: &String| -> Option<f64> {
+    let of = |samples: &mut dyn Iterator<Item = &TrialResult>, name: &String| -> Option<f64> {
         let values = samples.filter_map(|sample| sample.counters.get(name).copied()?);
         median(&values.map(|value| value as f64).collect::<Vec<_>>())
     };

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use fullbore_lab::{Job, Sample};
+use fullbore_lab::{Job, TrialResult};
 
 /// The program, built if need be.
 pub(crate) fn program() -> PathBuf {
@@ -46,7 +46,7 @@ pub(crate) fn job(engine: &str, parameters: &str) -> Job {
 }
 
 /// One trial: its sample, or what the program said.
-pub(crate) fn trial(engine: &str, parameters: &str) -> Result<Sample, String> {
+pub(crate) fn trial(engine: &str, parameters: &str) -> Result<TrialResult, String> {
     let mut child = Command::new(program())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -9,7 +9,7 @@ use fullbore_lab::record::{Effort, LabRun, Machine, SuiteRun};
 use fullbore_lab::runner::{Onlooker, Plan, Progress, run};
 use fullbore_lab::suite::{Need, Suite, read};
 use fullbore_lab::{
-    EngineError, Executor, Missing, Parameter, Parameters, Program, Purpose, Sample, Trial,
+    EngineError, Executor, Missing, Parameter, Parameters, Program, Purpose, Trial, TrialResult,
 };
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -80,7 +80,7 @@ impl Executor for Mock {
         if line.contains("broken") { Err("no space".to_owned()) } else { Ok(()) }
     }
 
-    fn run(&mut self, trial: &Trial) -> Result<Sample, EngineError> {
+    fn run(&mut self, trial: &Trial) -> Result<TrialResult, EngineError> {
         let Program::Line(line) = &trial.program else { panic!("{trial:?}") };
         let mut words = line.split(' ');
         let name = words.next().unwrap().to_owned();
@@ -107,7 +107,13 @@ impl Executor for Mock {
         self.now_ns += elapsed_ns;
         let answer = words.iter().find_map(|word| word.strip_prefix("answer=")).map(str::to_owned);
         let bytes = trial.bytes;
-        Ok(Sample { elapsed_ns, bytes, answer, operations: trial.operations, ..Sample::default() })
+        Ok(TrialResult {
+            elapsed_ns,
+            bytes,
+            answer,
+            operations: trial.operations,
+            ..TrialResult::default()
+        })
     }
 
     fn now_ns(&mut self) -> u64 {

@@ -1,7 +1,7 @@
 //! Reads `/proc`: who is there ([`Sampler::census`]) and what they do ([`Sampler::look`]).
 //!
-//! Only this folder reads the files of watched processes. It decides nothing: what it read becomes plain
-//! values, and what they mean is decided by code that can be tested without processes.
+//! All samples come from here. It decides nothing: what it read becomes plain values, and what they mean is decided by code
+//! that can be tested without processes.
 
 mod files;
 mod leaders;

@@ -7,8 +7,8 @@ use fullbore_pipe::End;
 use crate::topology::pipes::{Pipe, Pipes};
 use crate::topology::process::Process;
 
-/// A pipe between two processes of one stage must live this long before the stage is taken apart:
-/// the `echo | sed` of a loop's body must not become two stages a turn.
+/// Two processes of one stage that a pipe joins must both be older than this before the stage is taken apart: the
+/// `echo | sed` of a loop's body must not become two stages a turn.
 const INNER_PIPE_NS: u64 = 150_000_000;
 
 /// What the pipes within stages ask for.

@@ -4,7 +4,7 @@ use fullbore_measure::Bytes;
 use fullbore_record::{FindingKind, PipeRecord, RunRecord};
 use maud::{Markup, html};
 
-use super::layout::{Arrow, Grid, Layout, Node, OUTSIDE_HEIGHT, Place, Route};
+use super::layout::{Arrow, Grid, Layout, Node, OUTSIDE_HEIGHT, Rect, Route};
 use super::svg::number;
 use crate::figures::{known_bytes, known_percent};
 use crate::{visible, wording};
@@ -144,7 +144,7 @@ fn around((x1, y1): (f64, f64), (x2, y2): (f64, f64), channel: f64) -> (String, 
 }
 
 /// Upper edge of what is drawn at a place.
-fn start_of(place: &Place, grid: &Grid) -> f64 {
+fn start_of(place: &Rect, grid: &Grid) -> f64 {
     match place.node {
         Node::Stage(_) => place.y,
         Node::Outside => place.y + (grid.box_height - OUTSIDE_HEIGHT) / 2.0,
@@ -152,7 +152,7 @@ fn start_of(place: &Place, grid: &Grid) -> f64 {
 }
 
 /// Lower edge of what is drawn at a place.
-fn end_of(place: &Place, grid: &Grid) -> f64 {
+fn end_of(place: &Rect, grid: &Grid) -> f64 {
     match place.node {
         Node::Stage(_) => place.y + grid.box_height,
         Node::Outside => place.y + (grid.box_height + OUTSIDE_HEIGHT) / 2.0,

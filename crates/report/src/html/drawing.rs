@@ -4,7 +4,7 @@ use fullbore_record::{RunRecord, StageRecord};
 use maud::{Markup, html};
 
 use super::arrows;
-use super::layout::{Grid, Layout, Node, OUTSIDE_HEIGHT, Place};
+use super::layout::{Grid, Layout, Node, OUTSIDE_HEIGHT, Rect};
 use super::shares::{self, Share};
 use super::svg::number;
 use crate::figures::{known_rate, percent, rate};
@@ -112,7 +112,7 @@ fn description(record: &RunRecord) -> String {
     text
 }
 
-fn draw_stage(record: &RunRecord, stage: &StageRecord, place: &Place, grid: &Grid) -> Markup {
+fn draw_stage(record: &RunRecord, stage: &StageRecord, place: &Rect, grid: &Grid) -> Markup {
     let is_verdict = verdict_stage(record) == Some(stage.stage);
     let label = record.findings.first().map_or("", |finding| wording::kind(finding.kind));
     let (w, h) = (grid.box_width, grid.box_height);
@@ -182,7 +182,7 @@ fn bar(stage: &StageRecord, width: f64, y: f64, height: f64) -> Markup {
     }
 }
 
-fn draw_outside(place: &Place, grid: &Grid) -> Markup {
+fn draw_outside(place: &Rect, grid: &Grid) -> Markup {
     let height = if grid.is_compact { 24.0 } else { OUTSIDE_HEIGHT };
     let y = place.y + (grid.box_height - height) / 2.0;
     html! {

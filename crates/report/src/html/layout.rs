@@ -15,7 +15,7 @@ pub(super) enum Node {
 
 /// A box and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Rect {
     /// What it stands for.
     pub(super) node: Node,
     /// Its left edge.
@@ -31,9 +31,9 @@ pub(super) struct Place {
 pub(super) struct Arrow {
     /// Position of the pipe in the record.
     pub(super) pipe: usize,
-    /// Place of the writer.
+    /// Rect of the writer.
     pub(super) from: usize,
-    /// Place of the reader.
+    /// Rect of the reader.
     pub(super) to: usize,
     /// Whether this arrow carries the numbers of the pipe (the first of its arrows does).
     pub(super) has_label: bool,
@@ -71,7 +71,7 @@ impl Grid {
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The boxes.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<Rect>,
     /// The arrows between them.
     pub(super) arrows: Vec<Arrow>,
     /// Height of the drawing.
@@ -117,7 +117,7 @@ impl Layout {
             return Route::Beside;
         }
         let is_below = from.x == to.x && from.y < to.y;
-        let is_between = |place: &Place| place.x == from.x && place.y > from.y && place.y < to.y;
+        let is_between = |place: &Rect| place.x == from.x && place.y > from.y && place.y < to.y;
         let others_from = self.arrows.iter().filter(|other| other.from == arrow.from).count();
         if is_below && others_from == 1 && !self.places.iter().any(is_between) {
             Route::Below
@@ -229,7 +229,7 @@ impl Layout {
 }
 
 /// The boxes and arrows of a record: sources outside first, then the stages, then where the output goes.
-fn graph(record: &RunRecord) -> (Vec<Place>, Vec<Arrow>) {
+fn graph(record: &RunRecord) -> (Vec<Rect>, Vec<Arrow>) {
     let mut nodes = Vec::new();
     let mut sources = BTreeMap::new();
     let mut sinks = BTreeMap::new();
@@ -247,7 +247,7 @@ fn graph(record: &RunRecord) -> (Vec<Place>, Vec<Arrow>) {
         nodes.push(Node::Outside);
     }
     let arrows = arrows(record, &stages, &sources, &sinks);
-    let place = |node| Place { node, x: 0.0, y: 0.0, column: 0, row: 0 };
+    let place = |node| Rect { node, x: 0.0, y: 0.0, column: 0, row: 0 };
     (nodes.into_iter().map(place).collect(), arrows)
 }
 

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Stdout, stdout};
 
 use anyhow::{Result, anyhow};
-use fullbore_codec::gost::stream::{Chunks, Header, Place, StreamError};
+use fullbore_codec::gost::stream::{ChunkKind, Chunks, Header, StreamError};
 use fullbore_feed::{Chunk, Chunked, FeedError, Input, in_chunks};
 use fullbore_pipe::PipeWriter;
 
@@ -99,8 +99,8 @@ fn run<T: Chunked<Error = StreamError>>(
     }
 }
 
-fn place(chunk: Chunk) -> Place {
-    if chunk.is_last { Place::Last } else { Place::Middle }
+fn kind(chunk: Chunk) -> ChunkKind {
+    if chunk.is_last { ChunkKind::Last } else { ChunkKind::Middle }
 }
 
 /// Turns data into sealed chunks.
@@ -118,7 +118,7 @@ impl Chunked for Sealing {
     }
 
     fn process(&self, chunk: Chunk, data: &[u8], sealed: &mut [u8]) -> Result<usize, StreamError> {
-        self.0.seal(chunk.index, place(chunk), data, sealed)
+        self.0.seal(chunk.index, kind(chunk), data, sealed)
     }
 }
 
@@ -137,6 +137,6 @@ impl Chunked for Opening {
     }
 
     fn process(&self, chunk: Chunk, sealed: &[u8], data: &mut [u8]) -> Result<usize, StreamError> {
-        self.0.open(chunk.index, place(chunk), sealed, data)
+        self.0.open(chunk.index, kind(chunk), sealed, data)
     }
 }

@@ -7,7 +7,7 @@ use crate::gost::{Cipher, Key, Kuznyechik, Magma, ModeError, kdf};
 
 /// Whether a chunk is the last of its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ChunkKind {
     /// Other chunks follow.
     Middle,
     /// No chunk follows.
@@ -59,21 +59,21 @@ impl Chunks {
     pub fn seal(
         &self,
         index: u64,
-        place: Place,
+        kind: ChunkKind,
         data: &[u8],
         sealed: &mut [u8],
     ) -> Result<usize, StreamError> {
         self.check_index(index)?;
         let whole = self.header.chunk_bytes();
         assert!(
-            data.len() == whole || data.len() < whole && place == Place::Last,
+            data.len() == whole || data.len() < whole && kind == ChunkKind::Last,
             "a chunk of {} bytes where one of {whole} belongs",
             data.len()
         );
         let (sealed, rest) = sealed.split_at_mut(data.len());
         let tag = &mut rest[..self.header.tag_bytes()];
         let (key, nonce, header) =
-            (self.chunk_key(index), self.nonce(index, place), &self.header_bytes);
+            (self.chunk_key(index), self.nonce(index, kind), &self.header_bytes);
         let done = match self.header.cipher() {
             Cipher::Kuznyechik => {
                 Mgm::<Kuznyechik>::new(&key, self.tier).seal_to(&nonce, header, data, sealed, tag)
@@ -91,7 +91,7 @@ impl Chunks {
     /// Opens chunk `index`: writes its data to the front of `data`, and returns how many bytes that are.
     ///
     /// # Errors
-    /// [`StreamError::Authentication`] when it is not chunk `index` of this stream, or not at this `place`; nothing is
+    /// [`StreamError::Authentication`] when it is not chunk `index` of this stream, or not of this `kind`; nothing is
     /// written then. [`StreamError::TooLong`] beyond the [`limit`](Self::limit).
     ///
     /// # Panics
@@ -99,26 +99,26 @@ impl Chunks {
     pub fn open(
         &self,
         index: u64,
-        place: Place,
+        kind: ChunkKind,
         sealed: &[u8],
         data: &mut [u8],
     ) -> Result<usize, StreamError> {
         self.check_index(index)?;
-        self.open_or_not(index, place, sealed, data).map_err(|_| self.authentication_error(index))
+        self.open_or_not(index, kind, sealed, data).map_err(|_| self.authentication_error(index))
     }
 
     fn open_or_not(
         &self,
         index: u64,
-        place: Place,
+        kind: ChunkKind,
         sealed: &[u8],
         data: &mut [u8],
     ) -> Result<usize, ModeError> {
         let whole = self.header.sealed_chunk_bytes();
-        let is_possible = match place {
-            Place::Middle => sealed.len() == whole,
+        let is_possible = match kind {
+            ChunkKind::Middle => sealed.len() == whole,
             // Only an empty stream has an empty chunk.
-            Place::Last => {
+            ChunkKind::Last => {
                 let least = self.header.tag_bytes() + usize::from(index > 0);
                 (least..=whole).contains(&sealed.len())
             }
@@ -129,7 +129,7 @@ impl Chunks {
         let (sealed, tag) = sealed.split_at(sealed.len() - self.header.tag_bytes());
         let data = &mut data[..sealed.len()];
         let (key, nonce, header) =
-            (self.chunk_key(index), self.nonce(index, place), &self.header_bytes);
+            (self.chunk_key(index), self.nonce(index, kind), &self.header_bytes);
         match self.header.cipher() {
             Cipher::Kuznyechik => {
                 Mgm::<Kuznyechik>::new(&key, self.tier).open_to(&nonce, header, sealed, data, tag)
@@ -160,11 +160,11 @@ impl Chunks {
 
     /// Returns the nonce: all of it for blocks of 128 bits, the second half for blocks of 64 bits. It has a byte that
     /// is 1 in the last chunk, and the index. The first bit is zero, as MGM requires.
-    fn nonce(&self, index: u64, place: Place) -> [u8; 16] {
+    fn nonce(&self, index: u64, kind: ChunkKind) -> [u8; 16] {
         let mut nonce = [0; 16];
         nonce[8..].copy_from_slice(&index.to_be_bytes());
         let flag = 16 - self.header.cipher().block_bytes();
-        nonce[flag] = u8::from(place == Place::Last);
+        nonce[flag] = u8::from(kind == ChunkKind::Last);
         nonce
     }
 }

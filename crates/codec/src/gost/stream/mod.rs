@@ -14,7 +14,7 @@ mod header;
 mod open;
 mod seal;
 
-pub use chunks::{Chunks, Place};
+pub use chunks::{ChunkKind, Chunks};
 pub use error::StreamError;
 pub use header::Header;
 pub use open::Open;

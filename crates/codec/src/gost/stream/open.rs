@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use super::{Chunks, Header, Place, StreamError};
+use super::{ChunkKind, Chunks, Header, StreamError};
 use crate::gost::Key;
 use crate::{Codec, Fault, Tier};
 
@@ -40,12 +40,12 @@ impl Open {
     }
 
     /// Opens what is pending, after the header.
-    fn chunk(&mut self, place: Place, output: &mut [u8]) -> Result<usize, StreamError> {
+    fn chunk(&mut self, kind: ChunkKind, output: &mut [u8]) -> Result<usize, StreamError> {
         if self.chunks.is_none() {
             self.header()?;
         }
         let Some(chunks) = &self.chunks else { return Ok(0) };
-        let bytes = chunks.open(self.next, place, &self.pending, output)?;
+        let bytes = chunks.open(self.next, kind, &self.pending, output)?;
         self.next += 1;
         self.pending.clear();
         Ok(bytes)
@@ -56,7 +56,7 @@ impl Open {
         while !input.is_empty() {
             if self.chunks.is_some() && self.pending.len() == self.wanted_bytes() {
                 written += self
-                    .chunk(Place::Middle, &mut output[written..])
+                    .chunk(ChunkKind::Middle, &mut output[written..])
                     .map_err(|error| Fault { written, error })?;
             }
             let room = self.wanted_bytes() - self.pending.len();
@@ -95,7 +95,7 @@ impl Codec for Open {
 
     fn finish(&mut self, output: &mut [u8]) -> Result<usize, Fault<StreamError>> {
         self.guarded(|open| {
-            open.chunk(Place::Last, output).map_err(|error| Fault { written: 0, error })
+            open.chunk(ChunkKind::Last, output).map_err(|error| Fault { written: 0, error })
         })
     }
 }

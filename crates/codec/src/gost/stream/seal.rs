@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use super::{Chunks, Header, Place, StreamError};
+use super::{ChunkKind, Chunks, Header, StreamError};
 use crate::gost::Key;
 use crate::{Codec, Fault, Tier};
 
@@ -33,8 +33,8 @@ impl Seal {
     }
 
     /// Seals what is pending.
-    fn chunk(&mut self, place: Place, output: &mut [u8]) -> Result<usize, StreamError> {
-        let bytes = self.chunks.seal(self.next, place, &self.pending, output)?;
+    fn chunk(&mut self, kind: ChunkKind, output: &mut [u8]) -> Result<usize, StreamError> {
+        let bytes = self.chunks.seal(self.next, kind, &self.pending, output)?;
         self.next += 1;
         self.pending.clear();
         Ok(bytes)
@@ -56,7 +56,7 @@ impl Codec for Seal {
         while !input.is_empty() {
             if self.pending.len() == chunk_bytes {
                 written += self
-                    .chunk(Place::Middle, &mut output[written..])
+                    .chunk(ChunkKind::Middle, &mut output[written..])
                     .map_err(|error| Fault { written, error })?;
             }
             let (piece, rest) = input.split_at(input.len().min(chunk_bytes - self.pending.len()));
@@ -68,7 +68,7 @@ impl Codec for Seal {
 
     fn finish(&mut self, output: &mut [u8]) -> Result<usize, Fault<StreamError>> {
         let written = self.header(output);
-        let chunk = self.chunk(Place::Last, &mut output[written..]);
+        let chunk = self.chunk(ChunkKind::Last, &mut output[written..]);
         chunk.map(|bytes| written + bytes).map_err(|error| Fault { written, error })
     }
 }

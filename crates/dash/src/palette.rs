@@ -8,7 +8,7 @@ use crate::Unsuitable;
 
 /// How the view looks. Colours are the terminal's own sixteen, so they follow the user's theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Look {
+pub enum Palette {
     /// In colour.
     #[default]
     Coloured,
@@ -16,8 +16,8 @@ pub enum Look {
     Plain,
 }
 
-impl Look {
-    /// The look that suits the environment variables `TERM` and `NO_COLOR`.
+impl Palette {
+    /// The palette that suits the environment variables `TERM` and `NO_COLOR`.
     /// # Errors
     /// [`Unsuitable::DumbTerminal`] when `TERM` is unset, empty or `dumb`.
     ///
@@ -91,11 +91,11 @@ mod tests {
     #[test]
     fn a_dumb_terminal_gets_no_view_and_no_color_gets_no_colours() {
         let os = OsStr::new;
-        assert_eq!(Look::suiting(Some(os("dumb")), None), Err(Unsuitable::DumbTerminal));
-        assert_eq!(Look::suiting(Some(os("")), None), Err(Unsuitable::DumbTerminal));
-        assert_eq!(Look::suiting(None, None), Err(Unsuitable::DumbTerminal));
-        assert_eq!(Look::suiting(Some(os("xterm")), Some(os("1"))), Ok(Look::Plain));
-        assert_eq!(Look::suiting(Some(os("xterm")), Some(os(""))), Ok(Look::Coloured));
-        assert_eq!(Look::suiting(Some(os("xterm")), None), Ok(Look::Coloured));
+        assert_eq!(Palette::suiting(Some(os("dumb")), None), Err(Unsuitable::DumbTerminal));
+        assert_eq!(Palette::suiting(Some(os("")), None), Err(Unsuitable::DumbTerminal));
+        assert_eq!(Palette::suiting(None, None), Err(Unsuitable::DumbTerminal));
+        assert_eq!(Palette::suiting(Some(os("xterm")), Some(os("1"))), Ok(Palette::Plain));
+        assert_eq!(Palette::suiting(Some(os("xterm")), Some(os(""))), Ok(Palette::Coloured));
+        assert_eq!(Palette::suiting(Some(os("xterm")), None), Ok(Palette::Coloured));
     }
 }

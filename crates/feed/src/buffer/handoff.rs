@@ -9,7 +9,7 @@ use super::queue::{Block, Job, Queue};
 
 /// The queue and its locks.
 #[derive(Debug)]
-pub(super) struct Exchange {
+pub(super) struct Handoff {
     state: Mutex<State>,
     /// The writer waits here for something to write.
     data: Condvar,
@@ -56,7 +56,7 @@ pub(super) enum Room {
     Stopped,
 }
 
-impl Exchange {
+impl Handoff {
     pub(super) fn new(limit_bytes: u64, watermarks: Watermarks) -> Self {
         let state = State {
             queue: Queue::new(limit_bytes),
