@@ -1,7 +1,7 @@
 //! Reads facts about processes, cheaply and many times.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,9 @@ pub struct Root {
 pub struct HotFile {
     file: Result<File, Unavailable>,
 }
+
+/// Longer than most files of a process.
+const TEXT_BYTES: usize = 4096;
 
 impl HotFile {
     /// Reads as much of the file as fits into `buffer`, from the start.
@@ -271,7 +274,11 @@ impl Root {
 
     pub(crate) fn bytes(&self, pid: i32, name: &str) -> Result<Vec<u8>, Unavailable> {
         let path = self.file(pid, name);
-        std::fs::read(&path).map_err(|error| self.why_missing(pid, &path, &error))
+        // Files of /proc tell no size: with room from the start, most need two calls instead of eight.
+        let mut bytes = Vec::with_capacity(TEXT_BYTES);
+        let read = File::open(&path).and_then(|file| file.take(u64::MAX).read_to_end(&mut bytes));
+        read.map_err(|error| self.why_missing(pid, &path, &error))?;
+        Ok(bytes)
     }
 
     fn text(&self, pid: i32, name: &str) -> Result<String, Unavailable> {

@@ -9,6 +9,9 @@ pub struct SchedStat {
     pub running_ns: u64,
     /// Nanoseconds spent runnable, waiting for a CPU.
     pub waiting_ns: u64,
+    /// How many times it got a CPU. A thread that waits for something, and for which this does not grow, has waited for
+    /// the same thing ever since.
+    pub timeslices: u64,
 }
 
 impl SchedStat {
@@ -18,9 +21,7 @@ impl SchedStat {
         // The line ends with a newline; a cut one may end within a number.
         let mut numbers = text.strip_suffix('\n')?.split_ascii_whitespace().map(str::parse);
         let mut number = || numbers.next()?.ok();
-        let times = Self { running_ns: number()?, waiting_ns: number()? };
-        let _timeslices: u64 = number()?;
-        Some(times)
+        Some(Self { running_ns: number()?, waiting_ns: number()?, timeslices: number()? })
     }
 }
 
@@ -29,9 +30,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_two_numbers_count() {
-        let parsed = SchedStat::parse("940316 43259 2\n");
-        assert_eq!(parsed, Some(SchedStat { running_ns: 940_316, waiting_ns: 43_259 }));
+    fn a_line_has_three_numbers() {
+        let times = SchedStat { running_ns: 940_316, waiting_ns: 43_259, timeslices: 2 };
+        assert_eq!(SchedStat::parse("940316 43259 2\n"), Some(times));
     }
 
     #[test]

@@ -167,7 +167,8 @@ fn what_a_kernel_has_is_read_and_what_it_lacks_is_named() {
             if has(Fact::Children) { Ok(vec![4300, 4301]) } else { Err(Unavailable::NotBuiltIn) };
         assert_eq!(children, expected, "{folder}");
         if has(Fact::Times) {
-            let times = SchedStat { running_ns: 940_316_000, waiting_ns: 43_259_000 };
+            let times =
+                SchedStat { running_ns: 940_316_000, waiting_ns: 43_259_000, timeslices: 695 };
             assert_eq!(root.try_schedstat(PID, PID), Ok(times), "{folder}");
         }
         let named: Vec<_> =

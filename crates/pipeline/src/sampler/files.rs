@@ -13,6 +13,10 @@ pub(crate) struct TaskFiles {
     children: HotFile,
     /// Its times when last read.
     last: SchedStat,
+    /// What it used of them since [`ProcessFiles::read_tasks`].
+    used: SchedStat,
+    /// What it did when last seen; `None` when that may not be seen, or it may do something else by now.
+    blocked: Option<Activity>,
 }
 
 /// Where the times of a thread come from.
@@ -37,7 +41,7 @@ impl Clockwork {
             Self::Scheduler => SchedStat::parse(text),
             Self::Ticks(tick_ns) => {
                 let running_ns = Stat::parse(text)?.cpu_ticks * tick_ns;
-                Some(SchedStat { running_ns, waiting_ns: 0 })
+                Some(SchedStat { running_ns, ..SchedStat::default() })
             }
         }
     }
@@ -65,6 +69,11 @@ pub(crate) struct ProcessFiles {
     pub(crate) rare_due_ns: u64,
     /// Samples that could not see what it waits for.
     pub(crate) unseen_samples: u32,
+    /// It may have run since the last look: started processes, collected children, moved bytes. One that has not is in
+    /// the state in which it was left, and need not be asked about it.
+    pub(crate) has_run: bool,
+    /// It may have run since its bytes and calls were read.
+    pub(crate) io_may_have_grown: bool,
     clockwork: Clockwork,
     stat: HotFile,
     io: HotFile,
@@ -81,22 +90,34 @@ impl TaskFiles {
             times: root.hot_file(pid, &format!("task/{tid}/{}", clockwork.file())),
             children: root.hot_file(pid, &format!("task/{tid}/children")),
             last: SchedStat::default(),
+            used: SchedStat::default(),
+            blocked: None,
         }
     }
 
-    /// `None` when the thread has ended. Times that may not be read count as unchanged.
-    fn read(&mut self, clockwork: Clockwork, buffer: &mut [u8]) -> Option<TaskReading> {
+    /// Reads its times; `false` when the thread has ended. Times that may not be read count as unchanged.
+    fn read_times(&mut self, clockwork: Clockwork, buffer: &mut [u8]) -> bool {
         let now = match self.times.try_read(buffer) {
             Ok(text) => clockwork.parse(text).unwrap_or(self.last),
-            Err(Unavailable::Gone) => return None,
+            Err(Unavailable::Gone) => return false,
             Err(_) => self.last,
         };
+        // Ticks do not tell whether it ran.
+        if clockwork != Clockwork::Scheduler || now.timeslices != self.last.timeslices {
+            self.blocked = None;
+        }
         let before = std::mem::replace(&mut self.last, now);
-        Some(TaskReading {
-            running_ns: now.running_ns.saturating_sub(before.running_ns),
-            waiting_ns: now.waiting_ns.saturating_sub(before.waiting_ns),
-            activity: self.syscall.read(buffer).and_then(Activity::parse),
-        })
+        self.used.running_ns += now.running_ns.saturating_sub(before.running_ns);
+        self.used.waiting_ns += now.waiting_ns.saturating_sub(before.waiting_ns);
+        true
+    }
+
+    /// What it used since it was last asked, and what it does.
+    fn take(&mut self, buffer: &mut [u8]) -> TaskReading {
+        let activity = self.blocked.or_else(|| self.syscall.read(buffer).and_then(Activity::parse));
+        self.blocked = activity.filter(|activity| matches!(activity, Activity::Blocked(_)));
+        let SchedStat { running_ns, waiting_ns, .. } = std::mem::take(&mut self.used);
+        TaskReading { running_ns, waiting_ns, activity }
     }
 }
 
@@ -110,21 +131,24 @@ impl ProcessFiles {
             first_ns: now_ns,
             rare_due_ns: now_ns,
             unseen_samples: 0,
+            has_run: true,
+            io_may_have_grown: true,
             clockwork,
             stat: root.hot_file(pid, "stat"),
             io: root.hot_file(pid, "io"),
         }
     }
 
+    /// Reads the times of every thread, which also tells whether it ran since the last look.
+    pub(crate) fn read_times(&mut self, buffer: &mut [u8]) {
+        self.tasks.retain_mut(|task| task.read_times(self.clockwork, buffer));
+        self.has_run = self.tasks.iter().any(|task| task.blocked.is_none());
+        self.io_may_have_grown |= self.has_run;
+    }
+
     /// Reads every thread; empty when the process has ended.
     pub(crate) fn read_tasks(&mut self, buffer: &mut [u8]) -> Vec<TaskReading> {
-        let mut readings = Vec::with_capacity(self.tasks.len());
-        self.tasks.retain_mut(|task| {
-            let reading = task.read(self.clockwork, buffer);
-            readings.extend(reading);
-            reading.is_some()
-        });
-        readings
+        self.tasks.iter_mut().map(|task| task.take(buffer)).collect()
     }
 
     /// Reads state, parent, threads and CPU time.
@@ -154,7 +178,8 @@ impl ProcessFiles {
     }
 
     /// Reads bytes and calls.
-    pub(crate) fn read_io(&self, buffer: &mut [u8]) -> Option<IoCount> {
+    pub(crate) fn read_io(&mut self, buffer: &mut [u8]) -> Option<IoCount> {
+        self.io_may_have_grown = false;
         self.io.read(buffer).and_then(fullbore_proc::Io::parse).map(IoCount::from)
     }
 
@@ -183,6 +208,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::{Path, PathBuf};
 
+    use fullbore_proc::Wait;
     use tempfile::TempDir;
 
     /// Leaves something where the times of a thread are looked for.
@@ -203,6 +229,11 @@ mod tests {
         TaskFiles::open(&Root::at(place.path()), clockwork, PID, PID)
     }
 
+    fn read(task: &mut TaskFiles, clockwork: Clockwork) -> Option<TaskReading> {
+        let lives = task.read_times(clockwork, &mut [0; 4096]);
+        lives.then(|| task.take(&mut [0; 4096]))
+    }
+
     fn times(reading: Option<TaskReading>) -> Option<(u64, u64)> {
         reading.map(|reading| (reading.running_ns, reading.waiting_ns))
     }
@@ -221,7 +252,7 @@ mod tests {
             for (name, put) in ways {
                 let (place, file) = a_thread(clockwork);
                 put(&file);
-                let reading = opened(&place, clockwork).read(clockwork, &mut [0; 4096]);
+                let reading = read(&mut opened(&place, clockwork), clockwork);
                 assert_eq!(times(reading), Some((0, 0)), "{clockwork:?}: {name}");
             }
         }
@@ -235,7 +266,7 @@ mod tests {
         let mut task = opened(&place, clockwork);
         let mut read_after = |text: &str| {
             fs::write(&file, text).unwrap();
-            times(task.read(clockwork, &mut [0; 4096]))
+            times(read(&mut task, clockwork))
         };
         assert_eq!(read_after("100 10 1\n"), Some((100, 10)));
         assert_eq!(read_after("1"), Some((0, 0)));
@@ -246,7 +277,44 @@ mod tests {
     fn a_thread_that_is_gone_has_ended() {
         for clockwork in CLOCKWORKS {
             let place = tempfile::tempdir().unwrap();
-            assert!(opened(&place, clockwork).read(clockwork, &mut [0; 4096]).is_none());
+            assert!(read(&mut opened(&place, clockwork), clockwork).is_none());
+        }
+    }
+
+    #[test]
+    fn a_thread_that_got_no_cpu_since_is_where_it_was() {
+        let doing = |task: &mut TaskFiles| read(task, Clockwork::Scheduler).unwrap().activity;
+        let (reading, writing) =
+            (Activity::Blocked(Wait::Read(0)), Activity::Blocked(Wait::Write(1)));
+        let (place, times) = a_thread(Clockwork::Scheduler);
+        let show = |slices: u64, call: &str| {
+            fs::write(&times, format!("100 10 {slices}\n")).unwrap();
+            fs::write(times.with_file_name("syscall"), call).unwrap();
+        };
+        show(7, "running\n");
+        let mut task = opened(&place, Clockwork::Scheduler);
+        assert_eq!(doing(&mut task), Some(Activity::Running));
+        // It blocked without having got a CPU again: it had one.
+        show(7, "0 0x0 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n");
+        assert_eq!(doing(&mut task), Some(reading));
+        show(7, "this is not read");
+        assert_eq!(doing(&mut task), Some(reading));
+        show(8, "1 0x1 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n");
+        assert_eq!(doing(&mut task), Some(writing));
+    }
+
+    #[test]
+    fn clock_ticks_do_not_tell_whether_a_thread_ran() {
+        let clockwork = Clockwork::Ticks(10_000_000);
+        let (place, times) = a_thread(clockwork);
+        fs::write(&times, "42 (cat) S 1 42 9 0 -1 0 0 0 0 0 7 0 0 0 20 0 1 0 98765 0 0\n").unwrap();
+        fs::write(times.with_file_name("syscall"), "running\n").unwrap();
+        let mut task = opened(&place, clockwork);
+        for (call, wait) in [("0 0x0", Wait::Read(0)), ("1 0x1", Wait::Write(1))] {
+            let text = format!("{call} 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n");
+            fs::write(times.with_file_name("syscall"), text).unwrap();
+            let activity = read(&mut task, clockwork).unwrap().activity;
+            assert_eq!(activity, Some(Activity::Blocked(wait)));
         }
     }
 }

@@ -98,6 +98,7 @@ impl Sampler {
     /// Finds processes that began since, and reads the ends of pipes when something changed.
     pub(crate) fn census(&mut self, topology: &Topology, now_ns: u64) -> Census {
         let mut census = Census { at_ns: now_ns, ..Census::default() };
+        self.processes.values_mut().for_each(|process| process.read_times(&mut self.buffer));
         if self.samples == 0 {
             census.born.extend(self.begin(topology.roots.own, topology.roots.shell, now_ns));
         }
@@ -124,7 +125,8 @@ impl Sampler {
         for process in processes.values_mut() {
             let mut seen = self.look_at(topology, process, now_ns);
             let is_young = now_ns.saturating_sub(process.first_ns) < IO_INTERVAL_NS;
-            if !seen.has_ended && seen.io.is_none() && (is_io_due || is_young) {
+            let is_due = (is_io_due || is_young) && process.io_may_have_grown;
+            if is_due && !seen.has_ended && seen.io.is_none() {
                 seen.io = process.read_io(&mut self.buffer);
             }
             look.processes.push(seen);
@@ -181,7 +183,8 @@ impl Sampler {
             self.zombies.insert(pid);
             return None;
         };
-        let process = ProcessFiles::open(&self.root, self.clockwork(), pid, now_ns);
+        let mut process = ProcessFiles::open(&self.root, self.clockwork(), pid, now_ns);
+        process.read_times(&mut self.buffer);
         let words = self.root.command_line(pid);
         // A kernel thread or a zombie has no words: its name in brackets, as ps prints it.
         let words = if words.is_empty() { vec![format!("[{}]", stat.comm)] } else { words };
@@ -197,6 +200,9 @@ impl Sampler {
         // Threads other than the first may start processes, too; they are asked now and then.
         let all_tasks = self.samples.is_multiple_of(TASKS_INTERVAL);
         for (pid, process) in &self.processes {
+            if !process.has_run && !all_tasks {
+                continue;
+            }
             children.clear();
             let tasks = if all_tasks { usize::MAX } else { 1 };
             process.read_children(tasks, &mut self.buffer, &mut children);
@@ -343,6 +349,7 @@ impl Sampler {
                 continue;
             }
             let files = self.processes.get(&seen.pid);
+            let files = files.filter(|files| files.has_run || bereaved.contains(&seen.pid));
             if let Some(Ok(stat)) = files.map(|files| files.read_stat(&mut self.buffer)) {
                 seen.parent = Some(stat.parent);
                 let children_cpu_ns = stat.children_cpu_ticks * self.tick_ns;

@@ -81,6 +81,7 @@ fn without_the_count_of_the_scheduler_cpu_time_comes_from_clock_ticks() {
     sampler.census(&topology(), 0);
     sampler.look(&topology(), 0);
     place.show(SHELL, OWN, 257);
+    sampler.census(&topology(), 100 * MS);
     let look = sampler.look(&topology(), 100 * MS);
     let ProcessLook { has_ended, tasks, .. } = &look.processes[0];
     assert!(!has_ended, "it has no schedstat, but it lives");
