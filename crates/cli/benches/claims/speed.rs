@@ -100,9 +100,12 @@ struct Tracer {
     name: &'static str,
     program: &'static str,
     words: &'static [&'static str],
-    /// Runs it takes: some of them make the program a hundred times slower.
+    /// Runs it takes, and blocks copied at most: some of them make the program a hundred times slower.
     runs: usize,
+    blocks_max: u32,
 }
+
+const BLOCKS: u32 = 2_000_000;
 
 const TRACERS: &[Tracer] = &[
     Tracer {
@@ -110,6 +113,7 @@ const TRACERS: &[Tracer] = &[
         program: "perf",
         words: &["perf", "stat", "-e", "syscalls:sys_enter_*"],
         runs: 3,
+        blocks_max: BLOCKS,
     },
     Tracer {
         name: "bpftrace, counting system calls",
@@ -122,18 +126,25 @@ const TRACERS: &[Tracer] = &[
             "-c",
         ],
         runs: 3,
+        blocks_max: BLOCKS,
     },
-    Tracer { name: "strace -c", program: "strace", words: &["strace", "-c", "-f"], runs: 1 },
+    Tracer {
+        name: "strace -c",
+        program: "strace",
+        words: &["strace", "-c", "-f"],
+        runs: 1,
+        blocks_max: BLOCKS / 10,
+    },
 ];
 
 /// The cost of looking at a program that does nothing but system calls, beside other ways to look.
 pub(crate) fn tracing_cost(effort: Effort) -> Vec<Row> {
-    let count = match effort {
-        Effort::Check => "2K",
-        Effort::Quick => "200K",
-        Effort::Full => "2M",
+    let blocks = match effort {
+        Effort::Check => BLOCKS / 1000,
+        Effort::Quick => BLOCKS / 10,
+        Effort::Full => BLOCKS,
     };
-    let line = format!("dd if=/dev/zero of=/dev/null bs=512 count={count}");
+    let line = calls(blocks);
     let pairs = Pairs::measure(
         effort.times(5, 21),
         |place| plain(place, &line),
@@ -153,8 +164,16 @@ pub(crate) fn tracing_cost(effort: Effort) -> Vec<Row> {
             cost.max
         )],
     }];
-    rows.extend(TRACERS.iter().map(|tracer| tracer.row(&line, effort)));
+    rows.extend(TRACERS.iter().map(|tracer| {
+        let line = calls(blocks.min(tracer.blocks_max));
+        tracer.row(&line, effort)
+    }));
     rows
+}
+
+/// A program that does nothing but system calls: two for each block.
+fn calls(blocks: u32) -> String {
+    format!("dd if=/dev/zero of=/dev/null bs=512 count={blocks}")
 }
 
 impl Tracer {

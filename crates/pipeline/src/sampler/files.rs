@@ -72,8 +72,10 @@ pub(crate) struct ProcessFiles {
     /// It may have run since the last look: started processes, collected children, moved bytes. One that has not is in
     /// the state in which it was left, and need not be asked about it.
     pub(crate) has_run: bool,
-    /// It may have run since its bytes and calls were read.
+    /// It may have run since its bytes and calls were read …
     pub(crate) io_may_have_grown: bool,
+    /// … and since its descriptors were.
+    pub(crate) fds_may_have_changed: bool,
     clockwork: Clockwork,
     stat: HotFile,
     io: HotFile,
@@ -133,6 +135,7 @@ impl ProcessFiles {
             unseen_samples: 0,
             has_run: true,
             io_may_have_grown: true,
+            fds_may_have_changed: true,
             clockwork,
             stat: root.hot_file(pid, "stat"),
             io: root.hot_file(pid, "io"),
@@ -144,6 +147,7 @@ impl ProcessFiles {
         self.tasks.retain_mut(|task| task.read_times(self.clockwork, buffer));
         self.has_run = self.tasks.iter().any(|task| task.blocked.is_none());
         self.io_may_have_grown |= self.has_run;
+        self.fds_may_have_changed |= self.has_run;
     }
 
     /// Reads every thread; empty when the process has ended.

@@ -235,6 +235,9 @@ impl Sampler {
     fn read_ends(&mut self) -> Vec<HeldEnds> {
         let mut all = Vec::with_capacity(self.processes.len());
         for (pid, process) in &mut self.processes {
+            if !std::mem::take(&mut process.fds_may_have_changed) {
+                continue;
+            }
             if let Some(fds) = self.root.fds(*pid) {
                 process.fds = fds;
                 all.push(HeldEnds { pid: *pid, ends: pipe_ends(&process.fds) });

@@ -23,8 +23,10 @@ use crate::topology::stage::{Likeness, Stage, join_repetitions};
 const STAGES_MAX: usize = 256;
 /// Stages ever begun; each takes about a kilobyte.
 const STAGES_EVER_MAX: usize = 4096;
-/// The ends of pipes are read again this often, when no process began or ended.
-const ENDS_INTERVAL_NS: u64 = 500_000_000;
+/// The ends of pipes are read again after this part of the time the run has lasted, when no process began or ended …
+const ENDS_SHARE: u64 = 10;
+/// … and between these times.
+const ENDS_INTERVALS_NS: [u64; 2] = [500_000_000, 2_000_000_000];
 
 /// The processes at the root of what is watched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +79,8 @@ impl Topology {
                 process.ends.clone_from(ends);
             }
         }
-        self.ends_due_ns = now_ns + ENDS_INTERVAL_NS;
+        let [least_ns, most_ns] = ENDS_INTERVALS_NS;
+        self.ends_due_ns = now_ns + (now_ns / ENDS_SHARE).clamp(least_ns, most_ns);
         self.find_pipes(now_ns);
         let parting = parting(&self.pipes, &self.processes, now_ns);
         self.ends_due_ns = self.ends_due_ns.min(parting.again_ns.unwrap_or(u64::MAX));
