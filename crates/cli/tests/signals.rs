@@ -174,6 +174,26 @@ fn a_trap_runs_once_whether_fullbore_or_its_group_gets_the_signal() {
 }
 
 #[test]
+fn signals_that_few_programs_use_reach_the_shell_too() {
+    for name in ["WINCH", "URG", "IO", "VTALRM", "PROF", "PWR"] {
+        let place = Sandbox::new();
+        let line =
+            format!("trap 'echo {name}; exit 3' {name}; echo ready; while :; do sleep 0.02; done");
+        let script = format!(
+            "'{}' run --shell bash -q \"{line}\" >out & p=$!; \
+             until test -s out; do sleep 0.01; done; kill -{name} $p; wait $p; echo $?; cat out",
+            program()
+        );
+        let mut command = place.command("bash");
+        let mut child = command.args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
+        assert!(wait_or_kill(&mut child, "a script that signals").success());
+        let said = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        assert_eq!(said, format!("3\nready\n{name}\n"));
+        wait_until_gone(&place);
+    }
+}
+
+#[test]
 fn a_shell_that_ignores_a_signal_goes_on() {
     let line = "trap '' TERM; sleep 0.4; echo end";
     let alone = |pid| kill_process(pid, Signal::TERM).unwrap();

@@ -43,7 +43,7 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
     if stage.stage.processes >= cures::MANY_PROCESSES {
         let processes = count(u64::from(stage.stage.processes));
         let fewer = format!(
-            "{} started {processes} processes: let one program such as awk do the whole loop, or start fewer with xargs.",
+            "{} started at least {processes} processes: let one program such as awk do the whole loop, or start fewer with xargs.",
             stage.name
         );
         return joined([opening, only(fewer)]);

@@ -106,9 +106,11 @@ fn verb(doing: Doing) -> &'static str {
         Doing::Waiting(cause) => match cause {
             Cause::Disk => "waits for a disk",
             Cause::Network => "waits for the network",
+            Cause::LocalSocket => "waits for another process on a local socket",
             Cause::Terminal => "waits for the terminal",
             Cause::Sleep => "sleeps",
             Cause::Lock => "waits for a lock",
+            Cause::Event => "waits for an event (a file that changes, a signal)",
             Cause::Child => "waits for processes it started",
             Cause::FifoPeer => "waits for someone to open the other side of a FIFO",
             Cause::Stopped => "is stopped",
@@ -212,9 +214,11 @@ fn evidence_name(doing: Doing) -> Option<&'static str> {
         Doing::Waiting(cause) => match cause {
             Cause::Disk => "waiting_for_disk_percent",
             Cause::Network => "waiting_for_network_percent",
+            Cause::LocalSocket => "waiting_for_local_socket_percent",
             Cause::Terminal => "waiting_for_terminal_percent",
             Cause::Sleep => "sleeping_percent",
             Cause::Lock => "waiting_for_lock_percent",
+            Cause::Event => "waiting_for_event_percent",
             Cause::Child => "waiting_for_children_percent",
             Cause::FifoPeer => "waiting_for_fifo_peer_percent",
             Cause::Stopped => "stopped_percent",

@@ -13,6 +13,9 @@ const ABOUT_EQUAL: f64 = 0.9;
 /// A stage that neighbours wait for during less than this share of its waits may be idle on the side.
 const IDLE_WAITED_FOR: f64 = 0.05;
 
+/// Stages end at the same time when this share of the run lies between.
+const MOMENT: f64 = 0.05;
+
 /// An idle stage on the side lives as long, and has as much own time, as one that works.
 const IDLE_RIVAL: f64 = 0.8;
 
@@ -26,6 +29,13 @@ const NEARLY_RUNNING: f64 = 0.8;
 
 /// One direction is the stage's trade when it moves this many times the bytes of the other.
 const MOSTLY_ONE_WAY: f64 = 2.0;
+
+/// What a stage waits for that is neither of the pipeline nor a file.
+const OUTSIDE: [Cause; 4] = [Cause::Network, Cause::LocalSocket, Cause::Event, Cause::Terminal];
+
+/// An end of the pipeline that waits for the world this share of the run sets the pace; so does any stage that sleeps so
+/// much.
+const SETS_THE_PACE: f64 = 0.5;
 
 /// The stage that waits least for others, and one that is about equal to it.
 #[derive(Clone, Copy)]
@@ -56,6 +66,9 @@ pub(super) fn choose(flow: &Flow<'_>) -> Option<Choice> {
 fn is_idle_on_the_side(flow: &Flow<'_>, index: usize) -> bool {
     let stage = &flow.stages[index];
     let waiting_ns = stage.needed_ns() - stage.running_ns;
+    if stage.neighbours().next().is_none() {
+        return waiting_ns > stage.own_ns() / 2.0 && is_outlived(flow, index);
+    }
     waiting_ns > stage.own_ns() / 2.0
         && stage.neighbours().next().is_some()
         && stage.waited_for_ns() < IDLE_WAITED_FOR * waiting_ns
@@ -67,6 +80,15 @@ fn is_idle_on_the_side(flow: &Flow<'_>, index: usize) -> bool {
         })
 }
 
+/// Stages that pipes join went on as long as this one, which no pipe joins to any: `sleep 9 & a | b`.
+fn is_outlived(flow: &Flow<'_>, index: usize) -> bool {
+    let end_ns = |stage: &StageFlow<'_>| stage.stage.start_ns as f64 + stage.life_ns;
+    let own_end_ns = end_ns(&flow.stages[index]);
+    flow.stages.iter().any(|other| {
+        other.neighbours().next().is_some() && end_ns(other) >= own_end_ns - MOMENT * flow.span_ns
+    })
+}
+
 /// Whether the chosen stage is held back by its input, its output, or itself.
 pub(super) fn kind_of(flow: &Flow<'_>, top: usize) -> FindingKind {
     let stage = &flow.stages[top];
@@ -75,9 +97,12 @@ pub(super) fn kind_of(flow: &Flow<'_>, top: usize) -> FindingKind {
     };
     let half_ns = stage.own_ns() / 2.0;
     let disk_ns = sum(&[Doing::Waiting(Cause::Disk)]);
-    let device_ns =
-        disk_ns + sum(&[Doing::Waiting(Cause::Network), Doing::Waiting(Cause::Terminal)]);
     let (is_head, is_tail) = (stage.upstream.is_empty(), stage.downstream.is_empty());
+    let mut device_ns = disk_ns + sum(&OUTSIDE.map(Doing::Waiting));
+    if is_head != is_tail {
+        // One that sleeps at an end of the pipeline gives or takes at a rate of its own: `pv -L`, `tail -f`, a poll.
+        device_ns += sum(&[Doing::Waiting(Cause::Sleep)]);
+    }
     let moves = Moves::of(stage);
     let writes_out = if disk_ns > device_ns / 2.0 { moves.writes_matter } else { true };
     let (mut inward_ns, mut outward_ns) =
@@ -101,6 +126,17 @@ pub(super) fn kind_of(flow: &Flow<'_>, top: usize) -> FindingKind {
     } else {
         FindingKind::Bottleneck
     }
+}
+
+/// Whether the chosen stage gives or takes at a rate of its own, so that no pipe and no CPU makes it faster.
+pub(super) fn sets_the_pace(flow: &Flow<'_>, top: usize) -> bool {
+    let stage = &flow.stages[top];
+    let is_end = matches!(kind_of(flow, top), FindingKind::SourceBound | FindingKind::SinkBound);
+    let waits_ns = stage.needed_ns() - stage.running_ns;
+    let sleeps = |(doing, _): &&(Doing, f64)| *doing == Doing::Waiting(Cause::Sleep);
+    let sleeps_ns: f64 = stage.own.iter().filter(sleeps).map(|(_, ns)| ns).sum();
+    (is_end && waits_ns >= SETS_THE_PACE * flow.span_ns)
+        || sleeps_ns >= SETS_THE_PACE * flow.span_ns
 }
 
 /// Which way the bytes of a stage go.

@@ -68,7 +68,8 @@ fn own_buffer_option(runs: &Command) -> Option<Advice> {
     let name = runs.program.as_str();
     let advice = match name {
         "dd" if runs.mentions("count=") => {
-            "Give dd larger blocks: bs=64K, with count= made smaller to match.".to_owned()
+            "Give dd larger blocks: bs=64K iflag=fullblock, with count= made smaller to match."
+                .to_owned()
         }
         "dd" => "Give dd larger blocks: bs=64K.".to_owned(),
         "socat" => "Give socat larger blocks: -b 65536.".to_owned(),
@@ -111,7 +112,7 @@ pub(super) fn for_cpu(
     threads_help: bool,
     lines_can_be_shared: bool,
 ) -> Advice {
-    let lines = lines_can_be_shared && !runs.is_shell() && !is_about_all_input(&runs.program);
+    let lines = lines_can_be_shared && takes_each_line_alone(runs);
     let faster = known_to_be_faster(runs, threads_help).unwrap_or_else(|| {
         let what = if runs.is_shell() { format!("what {name} runs") } else { name.to_owned() };
         only(format!("A faster program in place of {what} would help."))
@@ -137,23 +138,43 @@ fn known_to_be_faster(runs: &Command, threads_help: bool) -> Option<Advice> {
         }
         "xz" if threads_help => line("All CPUs work with -T0: ", "xz -T0"),
         "zstd" if threads_help => line("All CPUs compress with -T0: ", "zstd -T0"),
+        "sort" if runs.has_short('S') || runs.before.iter().any(|word| word == "LC_ALL=C") => None,
         "sort" => line("Faster, if the order of bytes will do: ", "LC_ALL=C sort -S 50%"),
         "jq" => Some(only("jaq runs most jq programs, and faster.")),
+        "grep" | "awk" | "gawk" if runs.before.iter().any(|word| word == "LC_ALL=C") => None,
         "grep" => line("Faster, more so with -F for fixed strings: ", "LC_ALL=C grep"),
         "awk" | "gawk" => line("Often several times faster: ", "LC_ALL=C mawk"),
         _ => None,
     }
 }
 
-/// Its output depends on all of its input, or its input has no lines: several of it give something else.
-fn is_about_all_input(program: &str) -> bool {
-    const PROGRAMS: [&str; 34] = [
-        "sort", "uniq", "wc", "head", "tail", "tac", "shuf", "comm", "join", "paste", "nl",
-        "split", "dd", "cat", "tee", "pv", "tar", "cpio", "gzip", "gunzip", "zcat", "bzip2",
-        "bunzip2", "bzcat", "xz", "xzcat", "zstd", "zstdcat", "lz4", "openssl", "gpg", "base64",
-        "ffmpeg", "less",
-    ];
-    program.ends_with("sum") || PROGRAMS.contains(&program)
+/// What it writes for a line depends on that line alone, so several of it, each with a part of the lines, write the same.
+/// Anything that could count, number, sum up or look at another line is left out.
+fn takes_each_line_alone(runs: &Command) -> bool {
+    match runs.program.as_str() {
+        "tr" | "cut" | "rev" => true,
+        "grep" | "egrep" | "fgrep" => {
+            let letters = ['c', 'n', 'm', 'b', 'A', 'B', 'C', 'q', 'l', 'L', 'z', 'H', 'r', 'f'];
+            !letters.iter().any(|letter| runs.has_short(*letter))
+                && !runs.arguments.iter().any(|word| word.starts_with("--"))
+        }
+        "jq" => {
+            !['s', 'n', 'R'].iter().any(|letter| runs.has_short(*letter))
+                && !runs.arguments.iter().any(|word| word.starts_with("--"))
+                && !runs.mentions("input")
+        }
+        // One substitution, as in `sed 's/a/b/g'`: addresses and other commands may look at more than the line.
+        "sed" => matches!(&runs.arguments[..], [script] if is_one_substitution(script)),
+        _ => false,
+    }
+}
+
+fn is_one_substitution(script: &str) -> bool {
+    let Some(rest) = script.strip_prefix('s') else { return false };
+    let Some(mark) = rest.chars().next() else { return false };
+    let parts: Vec<&str> = rest.split(mark).collect();
+    matches!(&parts[..], ["", _, _, flags] if ["", "g", "i", "I", "gi", "gI"].contains(flags))
+        && !script.contains(['\n', ';', '\\'])
 }
 
 fn several_at_once(runs: &Command) -> Advice {
@@ -229,7 +250,7 @@ mod tests {
             (&["tcpdump", "-nl"], "Drop -l of tcpdump."),
             (&["perl", "-pe", "$|=1;s/a/b/"], "Drop $| of perl."),
             (&["dd", "bs=512"], "bs=64K."),
-            (&["dd", "bs=512", "count=9"], "count= made smaller"),
+            (&["dd", "bs=512", "count=9"], "bs=64K iflag=fullblock, with count= made smaller"),
             (&["bash", "loop.sh"], "let awk do the loop"),
             (&["tr", "a b", "c"], "`stdbuf -o64K tr 'a b' c`"),
         ] {
@@ -238,6 +259,44 @@ mod tests {
             let runs = Command::of(&stage);
             let text = advice_text(&for_small_calls(&runs, Direction::Writes));
             assert!(text.contains(cure), "{runs:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn only_what_takes_each_line_alone_is_run_several_times() {
+        for (words, is_shared) in [
+            (&["grep", "-iE", "a|b"][..], true),
+            (&["grep", "-c", "a"], false),
+            (&["grep", "-in", "a"], false),
+            (&["grep", "--count", "a"], false),
+            (&["jq", "-c", ".a"], true),
+            (&["jq", "-cs", "length"], false),
+            (&["jq", "-c", "[inputs]"], false),
+            (&["sed", "s/a/b/g"], true),
+            (&["sed", "s|a|b|"], true),
+            (&["sed", "$p"], false),
+            (&["sed", "-n", "s/a/b/p"], false),
+            (&["sed", "s/a/b/;10q"], false),
+            (&["sed", "10s/a/b/"], false),
+            (&["awk", "{print $1}"], false),
+            (&["awk", "END{print NR}"], false),
+            (&["python3", "x.py"], false),
+            (&["sort"], false),
+            (&["cut", "-f1"], true),
+        ] {
+            let mut stage = StageRecord::default();
+            stage.words = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(takes_each_line_alone(&Command::of(&stage)), is_shared, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_hint_does_not_repeat_what_the_command_does_already() {
+        for words in [&["env", "LC_ALL=C", "sort", "-n"][..], &["sort", "-S", "1G"]] {
+            let mut stage = StageRecord::default();
+            stage.words = words.iter().map(|word| (*word).to_owned()).collect();
+            let text = advice_text(&for_cpu(&Command::of(&stage), "sort", true, true));
+            assert!(!text.contains("LC_ALL=C"), "{text}");
         }
     }
 

@@ -208,13 +208,15 @@ fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
     let (stage, life_ns) = (flow.stage, flow.life_ns);
     let mut own = vec![(Doing::Running, flow.running_ns), (Doing::Runnable, flow.runnable_ns)];
     // Time whose reason could not be seen, or that may be another stage's fault, is own only as far as neighbours waited.
-    let (mut hidden_ns, mut fifo_ns, mut caused_ns) = (0.0, 0.0, 0.0);
+    let (mut hidden_ns, mut fifo_ns, mut socket_ns, mut caused_ns) = (0.0, 0.0, 0.0, 0.0);
     for (&cause, &percent) in &stage.blocked_other_causes {
         let ns = part_ns(percent, life_ns);
         caused_ns += ns;
         match cause {
             Cause::Unknown => hidden_ns += ns,
             Cause::FifoPeer => fifo_ns += ns,
+            // The other side may be a stage (ksh93 joins its stages by socket pairs), or a server.
+            Cause::LocalSocket => socket_ns += ns,
             _ => own.push((Doing::Waiting(cause), ns)),
         }
     }
@@ -242,7 +244,10 @@ fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
     let unexplained_ns = (flow.waited_for_ns() - known_ns).max(0.0);
     let fifo_ns = f64::min(fifo_ns, unexplained_ns);
     own.push((Doing::Waiting(Cause::FifoPeer), fifo_ns));
-    own.push((Doing::Waiting(Cause::Unknown), hidden_ns.min(unexplained_ns - fifo_ns)));
+    let socket_ns = f64::min(socket_ns, unexplained_ns - fifo_ns);
+    own.push((Doing::Waiting(Cause::LocalSocket), socket_ns));
+    let left_ns = unexplained_ns - fifo_ns - socket_ns;
+    own.push((Doing::Waiting(Cause::Unknown), hidden_ns.min(left_ns)));
     merged(own)
 }
 

@@ -127,7 +127,13 @@ fn is_explained(
         Doing::Waiting(cause) => {
             matches!(
                 cause,
-                Cause::Disk | Cause::Network | Cause::Terminal | Cause::Sleep | Cause::Child
+                Cause::Disk
+                    | Cause::Network
+                    | Cause::LocalSocket
+                    | Cause::Event
+                    | Cause::Terminal
+                    | Cause::Sleep
+                    | Cause::Child
             )
         }
     };
@@ -309,9 +315,11 @@ fn why_stalled(cause: Cause, stage: &StageFlow<'_>) -> (String, Advice) {
     let why = match cause {
         Cause::Disk => ", which waited for a disk",
         Cause::Network => ", which waited for the network",
+        Cause::LocalSocket => ", which waited for another process on a local socket",
         Cause::Terminal => ", which waited for the terminal",
         Cause::Sleep => ", which slept",
         Cause::Lock => ", which waited for a lock",
+        Cause::Event => ", which waited for an event",
         Cause::Child => ", which waited for a process it started",
         Cause::FifoPeer => ", which waited for someone to open the other side of a FIFO",
         Cause::Stopped => ", which was stopped",

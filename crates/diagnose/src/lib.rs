@@ -102,6 +102,7 @@ fn what_held_it_back(flow: &Flow<'_>, choice: Option<Choice>) -> Vec<Finding> {
     let runs_always = top.running_ns >= RUNS_ALWAYS * flow.span_ns;
     let mostly_wants_a_cpu = top.runnable_ns > top.own_ns() / 2.0;
     let lost_to_turns_ns = flow.span_ns - top.own_ns();
+    let holds_back = holds_back || choose::sets_the_pace(flow, choice.top);
 
     if let Some(starved) = starved.as_ref().filter(|s| s.by_itself && !runs_always) {
         return vec![starved.finding.clone()];

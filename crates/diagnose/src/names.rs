@@ -48,7 +48,7 @@ pub(super) struct Command {
 impl Command {
     /// What this stage runs.
     pub(super) fn of(stage: &StageRecord) -> Self {
-        let words = &stage.words;
+        let words = if stage.worker_words.is_empty() { &stage.words } else { &stage.worker_words };
         let start = program_index(words);
         let first = words.get(start).map_or("", String::as_str);
         let base = first.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -58,7 +58,7 @@ impl Command {
             arguments: words.get(start + 1..).unwrap_or_default().to_vec(),
             before: words[..start.min(words.len())].to_vec(),
             path: first.to_owned(),
-            is_compound: stage.command_is == CommandIs::ShellText,
+            is_compound: stage.command_is == CommandIs::ShellText && stage.worker_words.is_empty(),
         }
     }
 
@@ -168,7 +168,26 @@ fn short_name(stage: &StageRecord) -> String {
     if command.is_compound {
         return format!("`{}`", shorten(&stage.command, COMPOUND_NAME_CHARS));
     }
-    if command.program.is_empty() { format!("stage {}", stage.stage) } else { command.program }
+    if command.program.is_empty() {
+        return format!("stage {}", stage.stage);
+    }
+    match starter(stage) {
+        Some(starter) => format!("{} (in {starter})", command.program),
+        None => command.program,
+    }
+}
+
+/// What the stage was started with, when another program did its work.
+fn starter(stage: &StageRecord) -> Option<String> {
+    if stage.worker_words.is_empty() {
+        return None;
+    }
+    let mut started = StageRecord::default();
+    started.stage = stage.stage;
+    started.words.clone_from(&stage.words);
+    started.command.clone_from(&stage.command);
+    started.command_is = stage.command_is;
+    Some(short_name(&started)).filter(|name| *name != Command::of(stage).program)
 }
 
 #[cfg(test)]
@@ -207,6 +226,18 @@ mod tests {
         copy.command_is = CommandIs::ShellText;
         copy.command = "while read -r line; do echo $line; done".to_owned();
         assert_eq!(short_name(&copy), "`while read -r line; do…`");
+    }
+
+    #[test]
+    fn a_program_that_worked_for_another_is_called_by_both() {
+        let mut wrapped = stage(3, &["sh", "-c", "gzip -1; true"]);
+        wrapped.worker_words = vec!["gzip".to_owned(), "-1".to_owned()];
+        assert_eq!(short_name(&wrapped), "gzip (in sh)");
+        // A wrapper that is known by its words needs no second name.
+        let mut known = stage(3, &["timeout", "5", "gzip", "-1"]);
+        known.worker_words = wrapped.worker_words.clone();
+        assert_eq!(short_name(&known), "gzip");
+        assert_eq!(Command::of(&wrapped).typed("").as_deref(), Some("gzip -1"));
     }
 
     #[test]

@@ -23,9 +23,11 @@ fn cause() -> impl Strategy<Value = Cause> {
     prop::sample::select(vec![
         Cause::Disk,
         Cause::Network,
+        Cause::LocalSocket,
         Cause::Terminal,
         Cause::Sleep,
         Cause::Lock,
+        Cause::Event,
         Cause::Child,
         Cause::FifoPeer,
         Cause::Stopped,
@@ -279,7 +281,7 @@ proptest! {
         let findings = diagnose(&steady_chain(&work, cause, &noise));
         let verdict = &findings[0];
         prop_assert_eq!(verdict.stage, Some(u32::try_from(slowest).unwrap() + 1), "{}", &verdict.message);
-        let is_device = matches!(cause, Some(Cause::Disk | Cause::Network));
+        let is_device = matches!(cause, Some(Cause::Disk | Cause::Network | Cause::Sleep));
         let kind = match slowest {
             0 if is_device => FindingKind::SourceBound,
             last if last + 1 == work.len() && is_device => FindingKind::SinkBound,

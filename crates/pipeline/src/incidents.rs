@@ -146,7 +146,7 @@ impl Scene<'_> {
             let first_is_gone = !holding.leader_is_alive || holding.container == own;
             let process = self.topology.processes.get(pid);
             let is_orphan = || process.is_some_and(|process| process.parent == own);
-            *stage == waiting || (first_is_gone && is_orphan())
+            *stage == waiting || (first_is_gone && is_orphan() && !self.works(*stage))
         };
         let (holder, holder_stage) = *holders.first()?;
         if pipe.is_outside || !holders.iter().all(is_left_over) {
@@ -155,6 +155,12 @@ impl Scene<'_> {
         let process = self.topology.processes.get(&holder);
         let command = process.map(|process| process.words.join(" ")).unwrap_or_default();
         Some(What::LeakedEnd { pipe: key, waiting, holder_stage, holder, command })
+    }
+
+    /// Whether a stage runs, or waits for data or room: it will be done with its pipes at some time.
+    fn works(&self, stage: usize) -> bool {
+        let now = self.now(stage);
+        matches!(now, Some(Now::Running | Now::Blocked(Reason::Reading(_) | Reason::Writing(_))))
     }
 
     /// Stages that wait for each other in a circle, each with the pipe it waits on.

@@ -55,6 +55,8 @@ pub enum Wait {
     Open,
     /// Data to reach the disk.
     Sync,
+    /// What it waited for before it was interrupted, by a stop or a tracer: `restart_syscall(2)`.
+    AsBefore,
     /// A call that fullbore has no name for, or no call at all (a page fault, a stop).
     Other,
 }
@@ -121,6 +123,7 @@ impl Wait {
             Shape::Child => Self::Child,
             Shape::Open => Self::Open,
             Shape::Sync => Self::Sync,
+            Shape::Restart => Self::AsBefore,
         }
     }
 }

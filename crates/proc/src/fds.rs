@@ -34,13 +34,21 @@ pub enum Target {
         /// Its path.
         path: PathBuf,
     },
-    /// A socket.
+    /// A socket to a process of this machine: a Unix socket, a socket pair.
+    LocalSocket,
+    /// A socket to a network, or of a kind that is not known.
     Socket,
     /// A terminal.
     Terminal,
     /// An epoll instance.
     Epoll,
-    /// Another kernel object outside any file system (eventfd, timerfd, …).
+    /// A timer: timerfd.
+    Timer,
+    /// A process: pidfd.
+    Process,
+    /// A source of events: changes of files (inotify, fanotify), signals (signalfd), eventfd.
+    Events,
+    /// Another kernel object outside any file system.
     Anonymous,
     /// A device other than a terminal.
     Device,
@@ -79,18 +87,39 @@ fn target(link: &Path, path: PathBuf) -> Target {
         };
     }
     if text.starts_with(b"socket:") {
-        return Target::Socket;
+        return socket(link);
     }
-    if text == b"anon_inode:[eventpoll]" {
-        return Target::Epoll;
+    if let Some(kind) = text.strip_prefix(b"anon_inode:") {
+        return anonymous(kind);
     }
-    if text.starts_with(b"anon_inode:") {
-        return Target::Anonymous;
+    if text.starts_with(b"pidfd:") {
+        return Target::Process;
     }
     if text.starts_with(b"/dev/pts/") || text.starts_with(b"/dev/tty") || text == b"/dev/console" {
         return Target::Terminal;
     }
     file_type(link, path)
+}
+
+/// Sources: the names in Linux's fs/eventpoll.c, fs/timerfd.c, fs/eventfd.c, fs/signalfd.c, fs/notify, kernel/pid.c.
+fn anonymous(kind: &[u8]) -> Target {
+    let name = kind.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(kind);
+    match name {
+        b"eventpoll" => Target::Epoll,
+        b"timerfd" => Target::Timer,
+        b"pidfd" => Target::Process,
+        b"inotify" | b"fanotify" | b"signalfd" | b"eventfd" => Target::Events,
+        _ => Target::Anonymous,
+    }
+}
+
+/// Linux names the protocol of a socket in an extended attribute (net/socket.c, since 2.6.30).
+fn socket(link: &Path) -> Target {
+    let mut name = [0; 32];
+    match rustix::fs::getxattr(link, "system.sockprotoname", &mut name) {
+        Ok(length) if name[..length].starts_with(b"UNIX") => Target::LocalSocket,
+        _ => Target::Socket,
+    }
 }
 
 /// Finds out what a path leads to, without making a network file system ask its server.
@@ -153,7 +182,25 @@ mod tests {
         assert_eq!(own(&std::fs::File::open("/dev/null").unwrap()).target, Target::Device);
         assert_eq!(own(&tempfile::tempfile().unwrap()).target, Target::File);
         let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
-        assert_eq!(own(&socket).target, Target::Socket);
+        assert_eq!(own(&socket).target, Target::LocalSocket);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        assert_eq!(own(&listener).target, Target::Socket);
+    }
+
+    #[test]
+    fn kernel_objects_are_told_apart() {
+        let events = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
+        assert_eq!(own(&events).target, Target::Events);
+        let epoll = rustix::event::epoll::create(rustix::event::epoll::CreateFlags::CLOEXEC);
+        assert_eq!(own(&epoll.unwrap()).target, Target::Epoll);
+        let watch = rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC).unwrap();
+        assert_eq!(own(&watch).target, Target::Events);
+        let clock = rustix::time::TimerfdClockId::Monotonic;
+        let timer = rustix::time::timerfd_create(clock, rustix::time::TimerfdFlags::CLOEXEC);
+        assert_eq!(own(&timer.unwrap()).target, Target::Timer);
+        let me = rustix::process::getpid();
+        let process = rustix::process::pidfd_open(me, rustix::process::PidfdFlags::empty());
+        assert_eq!(own(&process.unwrap()).target, Target::Process);
     }
 
     #[test]

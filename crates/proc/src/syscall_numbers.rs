@@ -27,10 +27,13 @@ pub(crate) enum Shape {
     Child,
     Open,
     Sync,
+    /// What was interrupted and goes on (by a stop, a tracer).
+    Restart,
 }
 
 use Shape::{
-    Child, Epoll, Lock, Open, Poll, Read, Select, Sendfile, Sleep, Socket, Splice, Sync, Tee, Write,
+    Child, Epoll, Lock, Open, Poll, Read, Restart, Select, Sendfile, Sleep, Socket, Splice, Sync,
+    Tee, Write,
 };
 
 /// A kind of machine, as far as its system call numbers differ from others.
@@ -94,6 +97,7 @@ const X86_64: &[(i64, Shape)] = &[
     (75, Sync),     // fdatasync
     (85, Open),     // creat
     (202, Lock),    // futex
+    (219, Restart), // restart_syscall
     (230, Sleep),   // clock_nanosleep
     (232, Epoll),   // epoll_wait
     (247, Child),   // waitid
@@ -143,6 +147,7 @@ const GENERIC_64: &[(i64, Shape)] = &[
     (98, Lock),     // futex
     (101, Sleep),   // nanosleep
     (115, Sleep),   // clock_nanosleep
+    (128, Restart), // restart_syscall
     (202, Socket),  // accept
     (203, Socket),  // connect
     (206, Socket),  // sendto

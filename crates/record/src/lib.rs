@@ -118,6 +118,10 @@ pub struct StageRecord {
     /// The words it was started with (its argv); those of the shell when it is a copy of the shell. Empty when unknown.
     #[serde(default)]
     pub words: Vec<String>,
+    /// What did the work, when that is not what the stage was started with: `gzip -1` in `sh -c 'gzip -1; true'`. Its
+    /// name alone when several processes ran it with other arguments; empty when there is no such program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worker_words: Vec<String>,
     /// Processes seen in this stage, over its whole life.
     pub processes: u32,
     /// Most threads seen at one time.
@@ -179,14 +183,18 @@ pub enum CommandIs {
 pub enum Cause {
     /// A file on a disk, or memory that must come from one.
     Disk,
-    /// A socket.
+    /// A socket to a network, or one on this machine that uses its protocols.
     Network,
+    /// A socket to another process of this machine: a Unix socket, a socket pair.
+    LocalSocket,
     /// A terminal.
     Terminal,
     /// It asked to sleep.
     Sleep,
     /// A lock or another thread (futex, flock).
     Lock,
+    /// An event it watches for: changes of files (inotify), a signal, eventfd.
+    Event,
     /// A child process that is not itself seen to wait.
     Child,
     /// The other side of a named FIFO has not been opened.

@@ -67,6 +67,7 @@ fn filled() -> RunRecord {
 fn stage() -> StageRecord {
     let mut stage = StageRecord::default();
     stage.words = vec!["jq".to_owned()];
+    stage.worker_words = vec!["jq".to_owned()];
     stage.blocked_reading_percent = Some(1.0);
     stage.blocked_writing_percent = Some(1.0);
     stage.blocked_other_causes = BTreeMap::from([(Cause::Disk, 1.0)]);
@@ -145,9 +146,11 @@ fn every_value_of_an_enumeration_is_described() {
     let causes = [
         Cause::Disk,
         Cause::Network,
+        Cause::LocalSocket,
         Cause::Terminal,
         Cause::Sleep,
         Cause::Lock,
+        Cause::Event,
         Cause::Child,
         Cause::FifoPeer,
         Cause::Stopped,

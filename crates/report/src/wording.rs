@@ -26,9 +26,11 @@ pub(crate) fn cause(cause: Cause) -> &'static str {
     match cause {
         Cause::Disk => "disk",
         Cause::Network => "network",
+        Cause::LocalSocket => "local socket",
         Cause::Terminal => "terminal",
         Cause::Sleep => "sleep",
         Cause::Lock => "lock",
+        Cause::Event => "event",
         Cause::Child => "child process",
         Cause::FifoPeer => "FIFO not open",
         Cause::Stopped => "stopped",

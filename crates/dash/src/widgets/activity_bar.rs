@@ -50,9 +50,11 @@ fn cause_name(cause: Cause) -> &'static str {
     match cause {
         Cause::Disk => "disk",
         Cause::Network => "network",
+        Cause::LocalSocket => "socket",
         Cause::Terminal => "terminal",
         Cause::Sleep => "sleeping",
         Cause::Lock => "lock",
+        Cause::Event => "event",
         Cause::Child => "child",
         Cause::FifoPeer => "no peer",
         Cause::Stopped => "stopped",

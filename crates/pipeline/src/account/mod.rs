@@ -8,6 +8,7 @@ mod process;
 pub(crate) mod reason;
 pub(crate) mod series;
 pub(crate) mod stage;
+mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,9 +18,11 @@ use crate::account::process::ProcessAccount;
 use crate::account::reason::{Reason, Starving, reason};
 use crate::account::series::Clock;
 use crate::account::stage::StageAccount;
+use crate::account::workers::Workers;
 use crate::sample::{Counts, Doing, IoCount, Look, ProcessLook, TaskLook};
 use crate::topology::Topology;
 use crate::topology::pipes::PipeKey;
+use crate::topology::stage::Stage;
 use fullbore_record::Cause;
 
 /// The accounts of a run.
@@ -112,12 +115,20 @@ impl Accounts {
             let account =
                 self.processes.entry(*pid).or_insert_with(|| ProcessAccount::new(process.stage));
             let from = std::mem::replace(&mut account.stage, process.stage);
-            if from != process.stage
-                && let (Some(io), Some(own)) = (account.io, account.own_io())
-            {
+            if from == process.stage {
+                continue;
+            }
+            // It takes its CPU time with it.
+            let cpu_ns = account.counted_ns().min(self.stages[from].cpu_ns);
+            self.stages[from].cpu_ns -= cpu_ns;
+            self.stages[process.stage].cpu_ns += cpu_ns;
+            if let (Some(io), Some(own)) = (account.io, account.own_io()) {
                 self.stages[from].io.ended = self.stages[from].io.ended.plus(own);
                 account.io_elsewhere = io;
             }
+        }
+        for (stage, account) in topology.stages.iter().zip(&mut self.stages) {
+            account.become_container(stage.is_container);
         }
         for (index, stage) in topology.stages.iter().enumerate() {
             if let Some(first) = stage.repeats
@@ -149,16 +160,20 @@ impl Accounts {
         }
         if !seen.has_ended {
             let tasks = u32::try_from(seen.tasks.len()).unwrap_or(u32::MAX);
-            stage.threads = stage.threads.max(tasks);
+            stage.processes.threads = stage.processes.threads.max(tasks);
         }
         stage.unseen.waits |= seen.waits_are_hidden || seen.waits_are_withheld;
-        stage.peak_memory_bytes = stage.peak_memory_bytes.max(seen.peak_memory_bytes);
+        let peak_bytes = &mut stage.processes.peak_memory_bytes;
+        *peak_bytes = (*peak_bytes).max(seen.peak_memory_bytes);
         account.io = seen.io.or(account.io);
     }
 
     /// A process has ended: what it did stays with its stage.
     fn end_process(&mut self, topology: &Topology, pid: i32) {
         let Some(account) = self.processes.remove(&pid) else { return };
+        if let Some(process) = topology.processes.get(&pid) {
+            self.stages[account.stage].processes.workers.add(process, account.cpu_ns);
+        }
         let parent = topology.processes.get(&pid).map_or(0, |process| process.parent);
         if let Some(parent) = self.processes.get_mut(&parent) {
             parent.children.end(account.stage, account.counted_ns());
@@ -185,6 +200,17 @@ impl Accounts {
             }
         }
         samples.entry(account.stage).or_default().run_sum_ns += inherited.unseen_ns;
+    }
+
+    /// The words of the program that did the work of a stage, when it is not the one that the stage began with.
+    pub(crate) fn worker_of(&self, topology: &Topology, stage: usize) -> Option<Vec<String>> {
+        let mut workers: Workers = self.stages[stage].processes.workers.clone();
+        for (pid, account) in self.processes.iter().filter(|(_, one)| one.stage == stage) {
+            if let Some(process) = topology.processes.get(pid) {
+                workers.add(process, account.cpu_ns);
+            }
+        }
+        workers.main()
     }
 
     /// Time passes for every pipe that is held.
@@ -305,18 +331,22 @@ fn add_lost_threads(account: &mut ProcessAccount, counts: Counts) -> u64 {
     lost_ns
 }
 
-/// Shells that wait for a child which is a live stage.
+/// Stages that wait for children which are live stages: shells, `timeout`.
 fn waiting_for_stages(
     topology: &Topology,
     samples: &BTreeMap<usize, StageSample>,
 ) -> BTreeSet<usize> {
     let alive = topology.stages.iter().filter(|stage| stage.alive > 0);
-    let busy: BTreeSet<i32> = alive.map(|stage| stage.container).collect();
-    let waits = |sample: &StageSample| {
-        sample.running_tasks == 0 && sample.reason == Some(Reason::Other(Cause::Child))
+    let container = |stage: &Stage| Some(topology.processes.get(&stage.container)?.stage);
+    let busy: BTreeSet<usize> = alive.filter_map(container).collect();
+    let waits = |index: usize, sample: &StageSample| {
+        let for_a_child = sample.reason == Some(Reason::Other(Cause::Child));
+        // Some wait in sigsuspend(2) or poll(2) for news of their children.
+        let for_anything = matches!(sample.reason, Some(Reason::Other(_)));
+        let is_container = topology.stages[index].is_container;
+        sample.running_tasks == 0 && (for_a_child || is_container && for_anything)
     };
-    let waiting = samples
-        .iter()
-        .filter(|(index, sample)| waits(sample) && busy.contains(&topology.stages[**index].leader));
+    let waiting =
+        samples.iter().filter(|(index, sample)| waits(**index, sample) && busy.contains(index));
     waiting.map(|(index, _)| *index).collect()
 }

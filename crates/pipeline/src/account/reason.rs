@@ -27,7 +27,7 @@ impl Reason {
             Self::Other(Cause::Network) => 6,
             Self::Other(Cause::Terminal) => 5,
             Self::Other(Cause::Stopped) => 4,
-            Self::Other(Cause::FifoPeer) => 3,
+            Self::Other(Cause::FifoPeer | Cause::LocalSocket) => 3,
             Self::Other(Cause::Sleep) => 2,
             Self::Other(Cause::Child) => 0,
             Self::Other(_) => 1,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::account::divide::{Divided, Divider, Now, StageSample};
 use crate::account::reason::Reason;
 use crate::account::series::{Clock, Series, Spent};
+use crate::account::workers::Workers;
 use crate::sample::IoCount;
 use fullbore_record::Cause;
 
@@ -24,10 +25,20 @@ pub(crate) struct StageAccount {
     pub(crate) last_ns: u64,
     pub(crate) io: StageIo,
     pub(crate) unseen: Unseen,
+    pub(crate) processes: Processes,
+    divider: Divider,
+}
+
+/// What is known of the processes of a stage.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Processes {
     /// Most threads of one process at a time.
     pub(crate) threads: u32,
     pub(crate) peak_memory_bytes: Option<u64>,
-    divider: Divider,
+    /// Processes that have ended, by what they ran.
+    pub(crate) workers: Workers,
+    /// They only start stages.
+    are_containers: bool,
 }
 
 /// What a stage read and wrote.
@@ -50,13 +61,21 @@ pub(crate) struct Unseen {
     pub(crate) waits: bool,
 }
 
+impl Processes {
+    fn absorb(&mut self, other: Self) {
+        self.threads = self.threads.max(other.threads);
+        self.peak_memory_bytes = self.peak_memory_bytes.max(other.peak_memory_bytes);
+        self.workers.absorb(other.workers);
+    }
+}
+
 impl StageAccount {
     /// An empty account of a stage that begins now.
     pub(crate) fn begin(start_ns: u64) -> Self {
         Self {
             last_ns: start_ns,
             io: StageIo { read_ns: start_ns, ..StageIo::default() },
-            threads: 1,
+            processes: Processes { threads: 1, ..Processes::default() },
             ..Self::default()
         }
     }
@@ -89,6 +108,16 @@ impl StageAccount {
         divided
     }
 
+    /// When it turns out that it only starts stages: what was seen before was theirs.
+    pub(crate) fn become_container(&mut self, is_container: bool) {
+        if is_container && !self.processes.are_containers {
+            self.spent = Spent::default();
+            self.causes.clear();
+            self.series = Series::default();
+        }
+        self.processes.are_containers = is_container;
+    }
+
     fn note(&mut self, now: Option<Now>, now_ns: u64) {
         if !matches!(now, Some(Now::Blocked(_))) || now != self.now {
             self.blocked_since_ns = matches!(now, Some(Now::Blocked(_))).then_some(now_ns);
@@ -109,8 +138,7 @@ impl StageAccount {
     /// Takes over everything that another turn of the same command did.
     pub(crate) fn absorb(&mut self, other: &mut Self) {
         self.cpu_ns += other.cpu_ns;
-        self.threads = self.threads.max(other.threads);
-        self.peak_memory_bytes = self.peak_memory_bytes.max(other.peak_memory_bytes);
+        self.processes.absorb(std::mem::take(&mut other.processes));
         self.last_ns = self.last_ns.max(other.last_ns);
         self.spent.add(&other.spent, 1.0);
         for (cause, ns) in std::mem::take(&mut other.causes) {

@@ -55,8 +55,8 @@ impl Observed {
         self.topology.take_in_look(look);
         for (stage, reason) in self.accounts.take_in(&self.topology, look) {
             match reason {
-                Reason::Reading(pipe) => self.topology.note_use(stage, pipe, End::Read),
-                Reason::Writing(pipe) => self.topology.note_use(stage, pipe, End::Write),
+                Reason::Reading(pipe) => self.topology.note_wait(stage, pipe, End::Read),
+                Reason::Writing(pipe) => self.topology.note_wait(stage, pipe, End::Write),
                 Reason::Other(_) => {}
             }
         }

@@ -1,6 +1,6 @@
 //! The files of `/proc` that are read again and again for one process.
 
-use fullbore_proc::{Activity, Fd, HotFile, Root, SchedStat, Stat, State, Unavailable};
+use fullbore_proc::{Activity, Fd, HotFile, Root, SchedStat, Stat, State, Unavailable, Wait};
 
 use crate::sample::IoCount;
 
@@ -17,6 +17,8 @@ pub(crate) struct TaskFiles {
     used: SchedStat,
     /// What it did when last seen; `None` when that may not be seen, or it may do something else by now.
     blocked: Option<Activity>,
+    /// What it last waited for.
+    last_wait: Option<Wait>,
 }
 
 /// Where the times of a thread come from.
@@ -69,16 +71,24 @@ pub(crate) struct ProcessFiles {
     pub(crate) rare_due_ns: u64,
     /// Samples that could not see what it waits for.
     pub(crate) unseen_samples: u32,
+    pub(crate) news: News,
+    clockwork: Clockwork,
+    stat: HotFile,
+    io: HotFile,
+}
+
+/// What may have changed because a process ran.
+#[derive(Debug)]
+pub(crate) struct News {
     /// It may have run since the last look: started processes, collected children, moved bytes. One that has not is in
     /// the state in which it was left, and need not be asked about it.
     pub(crate) has_run: bool,
+    /// Whether it is stopped; `None` when it ran since that was read.
+    stopped: Option<bool>,
     /// It may have run since its bytes and calls were read …
     pub(crate) io_may_have_grown: bool,
     /// … and since its descriptors were.
     pub(crate) fds_may_have_changed: bool,
-    clockwork: Clockwork,
-    stat: HotFile,
-    io: HotFile,
 }
 
 /// Threads looked at in each process; a process with more is judged by its first ones.
@@ -94,6 +104,7 @@ impl TaskFiles {
             last: SchedStat::default(),
             used: SchedStat::default(),
             blocked: None,
+            last_wait: None,
         }
     }
 
@@ -116,8 +127,19 @@ impl TaskFiles {
 
     /// What it used since it was last asked, and what it does.
     fn take(&mut self, buffer: &mut [u8]) -> TaskReading {
-        let activity = self.blocked.or_else(|| self.syscall.read(buffer).and_then(Activity::parse));
+        let activity = self.blocked.or_else(|| {
+            let now = self.syscall.read(buffer).and_then(Activity::parse);
+            now.map(|activity| match activity {
+                Activity::Blocked(Wait::AsBefore) => {
+                    Activity::Blocked(self.last_wait.unwrap_or(Wait::Other))
+                }
+                activity => activity,
+            })
+        });
         self.blocked = activity.filter(|activity| matches!(activity, Activity::Blocked(_)));
+        if let Some(Activity::Blocked(wait)) = self.blocked {
+            self.last_wait = Some(wait);
+        }
         let SchedStat { running_ns, waiting_ns, .. } = std::mem::take(&mut self.used);
         TaskReading { running_ns, waiting_ns, activity }
     }
@@ -133,9 +155,12 @@ impl ProcessFiles {
             first_ns: now_ns,
             rare_due_ns: now_ns,
             unseen_samples: 0,
-            has_run: true,
-            io_may_have_grown: true,
-            fds_may_have_changed: true,
+            news: News {
+                has_run: true,
+                stopped: None,
+                io_may_have_grown: true,
+                fds_may_have_changed: true,
+            },
             clockwork,
             stat: root.hot_file(pid, "stat"),
             io: root.hot_file(pid, "io"),
@@ -145,9 +170,25 @@ impl ProcessFiles {
     /// Reads the times of every thread, which also tells whether it ran since the last look.
     pub(crate) fn read_times(&mut self, buffer: &mut [u8]) {
         self.tasks.retain_mut(|task| task.read_times(self.clockwork, buffer));
-        self.has_run = self.tasks.iter().any(|task| task.blocked.is_none());
-        self.io_may_have_grown |= self.has_run;
-        self.fds_may_have_changed |= self.has_run;
+        self.news.has_run = self.tasks.iter().any(|task| task.blocked.is_none());
+        if self.news.has_run {
+            self.news.stopped = None;
+        }
+        self.news.io_may_have_grown |= self.news.has_run;
+        self.news.fds_may_have_changed |= self.news.has_run;
+    }
+
+    /// Tells whether it is stopped (SIGSTOP, Ctrl-Z): one that waited when it was stopped seems to go on waiting. Only a
+    /// process that has not run since the last look is asked, once.
+    pub(crate) fn is_stopped(&mut self, buffer: &mut [u8]) -> bool {
+        if self.news.has_run {
+            return false;
+        }
+        let is_stopped = self.news.stopped.unwrap_or_else(|| {
+            self.read_stat(buffer).is_ok_and(|stat| stat.state == State::Stopped)
+        });
+        self.news.stopped = Some(is_stopped);
+        is_stopped
     }
 
     /// Reads every thread; empty when the process has ended.
@@ -183,7 +224,7 @@ impl ProcessFiles {
 
     /// Reads bytes and calls.
     pub(crate) fn read_io(&mut self, buffer: &mut [u8]) -> Option<IoCount> {
-        self.io_may_have_grown = false;
+        self.news.io_may_have_grown = false;
         self.io.read(buffer).and_then(fullbore_proc::Io::parse).map(IoCount::from)
     }
 
@@ -212,7 +253,6 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::{Path, PathBuf};
 
-    use fullbore_proc::Wait;
     use tempfile::TempDir;
 
     /// Leaves something where the times of a thread are looked for.
@@ -305,6 +345,52 @@ mod tests {
         assert_eq!(doing(&mut task), Some(reading));
         show(8, "1 0x1 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n");
         assert_eq!(doing(&mut task), Some(writing));
+    }
+
+    #[test]
+    fn a_process_that_waited_when_it_was_stopped_is_stopped() {
+        let (place, times) = a_thread(Clockwork::Scheduler);
+        let show = |state: char, slices: u64| {
+            let stat =
+                format!("42 (cat) {state} 1 42 9 0 -1 0 0 0 0 0 7 0 0 0 20 0 1 0 98765 0 0\n");
+            fs::write(place.path().join("42/stat"), stat).unwrap();
+            fs::write(&times, format!("100 10 {slices}\n")).unwrap();
+            let call = "0 0x0 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n";
+            fs::write(times.with_file_name("syscall"), call).unwrap();
+        };
+        show('S', 7);
+        let root = Root::at(place.path());
+        let mut process = ProcessFiles::open(&root, Clockwork::Scheduler, PID, 0);
+        let mut is_stopped = || {
+            process.read_times(&mut [0; 4096]);
+            let is_stopped = process.is_stopped(&mut [0; 4096]);
+            process.read_tasks(&mut [0; 4096]);
+            is_stopped
+        };
+        assert_eq!([is_stopped(), is_stopped()], [false, false], "it waits");
+        show('T', 8);
+        assert_eq!([is_stopped(), is_stopped(), is_stopped()], [false, true, true]);
+        show('S', 9);
+        assert_eq!([is_stopped(), is_stopped()], [false, false], "it goes on");
+    }
+
+    #[test]
+    fn a_call_that_goes_on_after_a_stop_is_the_one_that_was_interrupted() {
+        let (place, times) = a_thread(Clockwork::Scheduler);
+        let show = |slices: u64, number: i64| {
+            fs::write(&times, format!("100 10 {slices}\n")).unwrap();
+            let registers = "0x0 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000";
+            fs::write(times.with_file_name("syscall"), format!("{number} {registers}\n")).unwrap();
+        };
+        let (sleep, restart) = if cfg!(target_arch = "x86_64") { (35, 219) } else { (101, 128) };
+        show(1, restart);
+        let mut task = opened(&place, Clockwork::Scheduler);
+        let mut doing = || read(&mut task, Clockwork::Scheduler).unwrap().activity;
+        assert_eq!(doing(), Some(Activity::Blocked(Wait::Other)), "never seen before");
+        show(2, sleep);
+        assert_eq!(doing(), Some(Activity::Blocked(Wait::Sleep)));
+        show(3, restart);
+        assert_eq!(doing(), Some(Activity::Blocked(Wait::Sleep)));
     }
 
     #[test]

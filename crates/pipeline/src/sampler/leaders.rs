@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use fullbore_process::Pidfd;
 
-/// Processes remembered after their end.
-const ENDED_MAX: usize = 64;
+/// Processes remembered after their end; each takes a descriptor until its exit status was told.
+const ENDED_MAX: usize = 32;
 
 /// The first processes of stages, held so that their exit status can be learned.
 #[derive(Debug, Default)]
@@ -13,6 +13,8 @@ pub(crate) struct Leaders {
     held: BTreeMap<i32, Pidfd>,
     /// Exit statuses that were told already.
     told: BTreeMap<i32, i32>,
+    /// Exit statuses of processes that are held no longer, to be told.
+    left: Vec<(i32, i32)>,
     /// Those that ended, with the time at which that was seen; the last ones only.
     ended: VecDeque<(i32, u64)>,
 }
@@ -20,6 +22,8 @@ pub(crate) struct Leaders {
 impl Leaders {
     /// Takes hold of a process.
     pub(crate) fn hold(&mut self, pid: i32) {
+        // Its number may have been another's.
+        self.ended.retain(|(ended, _)| *ended != pid);
         if let Some(hold) = Pidfd::open(pid) {
             self.held.insert(pid, hold);
             self.told.remove(&pid);
@@ -32,14 +36,20 @@ impl Leaders {
             self.ended.push_back((pid, now_ns));
         }
         let forgotten = self.ended.len().saturating_sub(ENDED_MAX);
-        self.ended.drain(..forgotten);
+        for (pid, _) in self.ended.drain(..forgotten) {
+            let Some(hold) = self.held.remove(&pid) else { continue };
+            if self.told.contains_key(&pid) {
+                continue;
+            }
+            self.left.extend(hold.wait_status().map(|status| (pid, status)));
+        }
     }
 
     /// Exit statuses, as wait(2) encodes them, of those that have ended; each is told once.
     pub(crate) fn statuses(&mut self) -> Vec<(i32, i32)> {
         let untold = self.held.iter().filter(|(pid, _)| !self.told.contains_key(pid));
-        let ended: Vec<(i32, i32)> =
-            untold.filter_map(|(pid, hold)| Some((*pid, hold.wait_status()?))).collect();
+        let ended = untold.filter_map(|(pid, hold)| Some((*pid, hold.wait_status()?)));
+        let ended: Vec<(i32, i32)> = self.left.drain(..).chain(ended).collect();
         self.told.extend(ended.iter().copied());
         ended
     }

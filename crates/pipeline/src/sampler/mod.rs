@@ -125,7 +125,7 @@ impl Sampler {
         for process in processes.values_mut() {
             let mut seen = self.look_at(topology, process, now_ns);
             let is_young = now_ns.saturating_sub(process.first_ns) < IO_INTERVAL_NS;
-            let is_due = (is_io_due || is_young) && process.io_may_have_grown;
+            let is_due = (is_io_due || is_young) && process.news.io_may_have_grown;
             if is_due && !seen.has_ended && seen.io.is_none() {
                 seen.io = process.read_io(&mut self.buffer);
             }
@@ -200,7 +200,7 @@ impl Sampler {
         // Threads other than the first may start processes, too; they are asked now and then.
         let all_tasks = self.samples.is_multiple_of(TASKS_INTERVAL);
         for (pid, process) in &self.processes {
-            if !process.has_run && !all_tasks {
+            if !process.news.has_run && !all_tasks {
                 continue;
             }
             children.clear();
@@ -235,7 +235,7 @@ impl Sampler {
     fn read_ends(&mut self) -> Vec<HeldEnds> {
         let mut all = Vec::with_capacity(self.processes.len());
         for (pid, process) in &mut self.processes {
-            if !std::mem::take(&mut process.fds_may_have_changed) {
+            if !std::mem::take(&mut process.news.fds_may_have_changed) {
                 continue;
             }
             if let Some(fds) = self.root.fds(*pid) {
@@ -257,10 +257,12 @@ impl Sampler {
             waits_are_withheld: self.withheld.contains(&Fact::Wait),
             ..ProcessLook::default()
         };
+        let is_stopped = process.is_stopped(&mut self.buffer);
         let readings = process.read_tasks(&mut self.buffer);
         seen.has_ended = readings.is_empty();
         for TaskReading { running_ns, waiting_ns, activity } in readings {
             let doing = match activity {
+                Some(Activity::Blocked(_)) if is_stopped => Some(Doing::Waiting(Cause::Stopped)),
                 Some(Activity::Running) => Some(Doing::Running),
                 Some(Activity::Blocked(wait)) => self.doing(topology, process, wait),
                 None => self.guess(process, &mut seen),
@@ -352,7 +354,7 @@ impl Sampler {
                 continue;
             }
             let files = self.processes.get(&seen.pid);
-            let files = files.filter(|files| files.has_run || bereaved.contains(&seen.pid));
+            let files = files.filter(|files| files.news.has_run || bereaved.contains(&seen.pid));
             if let Some(Ok(stat)) = files.map(|files| files.read_stat(&mut self.buffer)) {
                 seen.parent = Some(stat.parent);
                 let children_cpu_ns = stat.children_cpu_ticks * self.tick_ns;

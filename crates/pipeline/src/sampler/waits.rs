@@ -22,7 +22,10 @@ impl Sight<'_> {
         Some(match wait {
             Wait::Read(fd) => Doing::Reading(self.place(process, fd)),
             Wait::Write(fd) => Doing::Writing(self.place(process, fd)),
-            Wait::Socket(_) => Doing::Waiting(Cause::Network),
+            Wait::Socket(fd) => match self.place(process, fd) {
+                Awaited::Other(cause @ Cause::LocalSocket) => Doing::Waiting(cause),
+                _ => Doing::Waiting(Cause::Network),
+            },
             Wait::Sleep => Doing::Waiting(Cause::Sleep),
             Wait::Lock => Doing::Waiting(Cause::Lock),
             Wait::Child => Doing::Waiting(Cause::Child),
@@ -104,6 +107,10 @@ fn awaited_of(target: &Target) -> Awaited {
         Target::Pipe(inode) => Awaited::Pipe(PipeId::anonymous(*inode)),
         Target::Fifo { device, inode, .. } => Awaited::Pipe(PipeId::from_stat(*device, *inode)),
         Target::Socket => Awaited::Other(Cause::Network),
+        Target::LocalSocket => Awaited::Other(Cause::LocalSocket),
+        Target::Timer => Awaited::Other(Cause::Sleep),
+        Target::Process => Awaited::Other(Cause::Child),
+        Target::Events => Awaited::Other(Cause::Event),
         Target::Terminal => Awaited::Other(Cause::Terminal),
         Target::File => Awaited::Other(Cause::Disk),
         Target::Anonymous | Target::Epoll => Awaited::Other(Cause::Lock),

@@ -7,7 +7,8 @@ use fullbore_proc::Root;
 use rustix::io::Errno;
 use rustix::process::{WaitOptions, WaitStatus, wait};
 use signal_hook::consts::signal::{
-    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
+    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGURG,
+    SIGUSR1, SIGUSR2, SIGVTALRM, SIGWINCH,
 };
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
@@ -54,8 +55,15 @@ pub(crate) enum Sender {
     },
 }
 
-/// Signals that are passed on to the shell when they are sent to fullbore alone.
-const PASSED_ON: [i32; 8] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT];
+/// Signals that are passed on to the shell when they are sent to fullbore alone: all that a process may handle but those
+/// that Linux sends for its own faults, its own pipes and its own children, and real-time signals.
+const PASSED_ON: [i32; 14] = [
+    SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGURG, SIGIO,
+    SIGVTALRM, SIGPROF, SIGPWR,
+];
+
+/// Power is failing: signal(7), the number of all machines but SPARC and MIPS.
+const SIGPWR: i32 = 30;
 
 /// Two threads that listen: for signals, and for the ends of children.
 #[derive(Debug)]
@@ -102,7 +110,7 @@ impl Events {
 
 fn listen_for_signals(shows_something: bool, to: mpsc::Sender<Event>) -> Result<(), Error> {
     let own = Root::system().status(std::process::id().cast_signed()).unwrap_or_default();
-    let numbers = PASSED_ON.iter().copied().filter(|number| !own.ignores(*number));
+    let numbers = PASSED_ON.into_iter().filter(|number| !own.ignores(*number));
     let mut numbers: Vec<i32> = numbers.collect();
     if shows_something && !own.ignores(SIGTSTP) {
         numbers.push(SIGTSTP);

@@ -95,8 +95,10 @@ impl Summary<'_> {
         record.command = label.cloned().unwrap_or_else(|| text_of(&stage.words));
         record.command_is = if label.is_some() { CommandIs::ShellText } else { CommandIs::Program };
         record.words = stage.words.clone();
+        let worker = self.observed.accounts.worker_of(&self.observed.topology, index);
+        record.worker_words = worker.unwrap_or_default();
         record.processes = stage.processes;
-        record.threads = account.threads;
+        record.threads = account.processes.threads;
         record.start_ns = stage.start_ns;
         record.life_ns = whole(life);
         record.cpu_ns = account.cpu_ns;
@@ -110,7 +112,7 @@ impl Summary<'_> {
         record.written_bytes = io.map(|io| io.written_bytes);
         record.read_calls = io.map(|io| io.read_calls);
         record.write_calls = io.map(|io| io.write_calls);
-        record.peak_memory_bytes = account.peak_memory_bytes;
+        record.peak_memory_bytes = account.processes.peak_memory_bytes;
         record.exit_status = stage.exit_status;
         record
     }

@@ -88,7 +88,13 @@ impl Numbers {
                 stages.iter().filter_map(|index| self.stage(topology, *index)).collect();
             found.into_iter().collect()
         };
-        (of(&pipe.writers), of(&pipe.readers))
+        let (writers, readers) = (of(&pipe.writers), of(&pipe.readers));
+        // A stage at both ends uses the one that no other stage uses.
+        let only = |here: &Vec<u32>, there: &Vec<u32>| -> Vec<u32> {
+            let own: Vec<u32> = here.iter().copied().filter(|one| !there.contains(one)).collect();
+            if own.is_empty() { here.clone() } else { own }
+        };
+        (only(&writers, &readers), only(&readers, &writers))
     }
 }
 

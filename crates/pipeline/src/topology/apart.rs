@@ -15,7 +15,7 @@ const INNER_PIPE_NS: u64 = 150_000_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parting {
     /// Processes whose children should be stages of their own.
-    pub(crate) containers: BTreeSet<i32>,
+    pub(crate) parents: BTreeSet<i32>,
     /// When to look again, for pipes that are still too young.
     pub(crate) again_ns: Option<u64>,
 }
@@ -29,12 +29,26 @@ pub(crate) fn parting(pipes: &Pipes, processes: &BTreeMap<i32, Process>, now_ns:
             processes.get(&pid).is_some_and(|process| now_ns > process.first_ns + INNER_PIPE_NS)
         };
         if is_old(writer) && is_old(reader) {
-            parting.containers.extend(common_ancestor(processes, writer, reader));
+            let ancestor = common_ancestor(processes, writer, reader);
+            parting
+                .parents
+                .extend(ancestor.filter(|pid| !is_own_copy(processes, *pid, writer, reader)));
         } else {
             parting.again_ns = Some(now_ns + INNER_PIPE_NS / 3);
         }
     }
     parting
+}
+
+/// A program and a copy of it that it talks to (a pool of worker processes) are one stage.
+fn is_own_copy(
+    processes: &BTreeMap<i32, Process>,
+    ancestor: i32,
+    writer: i32,
+    reader: i32,
+) -> bool {
+    let words = |pid: i32| processes.get(&pid).map(|process| &process.words);
+    [writer, reader].contains(&ancestor) && words(writer) == words(reader)
 }
 
 /// A process that only writes and one that only reads the pipe, when both belong to one stage.
@@ -45,9 +59,10 @@ fn inner_pair(pipe: &Pipe) -> Option<(i32, i32)> {
         (of(End::Write), of(End::Read))
     };
     let only = |wanted: (bool, bool)| {
+        // The youngest: a parent may still hold what it opened for its children.
         pipe.handles
             .iter()
-            .find(|held| ends(held.handle.pid) == wanted)
+            .rfind(|held| ends(held.handle.pid) == wanted)
             .map(|held| (held.handle.pid, held.stage))
     };
     let (writer, writing_stage) = only((true, false))?;

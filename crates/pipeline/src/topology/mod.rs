@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::sample::{Born, Census, HeldEnds, Look, PipeEnd, ProcessLook};
 use crate::topology::apart::parting;
 use crate::topology::pipes::{Held, PipeKey, Pipes};
-use crate::topology::process::{Process, Program};
+use crate::topology::process::{Process, Program, Role};
 use crate::topology::stage::{Likeness, Stage, join_repetitions};
 
 /// Stages kept apart: beyond that, repetitions of a loop become one stage.
@@ -84,8 +84,8 @@ impl Topology {
         self.find_pipes(now_ns);
         let parting = parting(&self.pipes, &self.processes, now_ns);
         self.ends_due_ns = self.ends_due_ns.min(parting.again_ns.unwrap_or(u64::MAX));
-        for pid in parting.containers {
-            self.make_container(pid, now_ns);
+        for pid in parting.parents {
+            self.part(pid, now_ns);
         }
         if self.stages.iter().filter(|stage| stage.repeats.is_none()).count() > STAGES_MAX {
             join_repetitions(&mut self.stages, Likeness::SameProgram);
@@ -136,11 +136,11 @@ impl Topology {
             stage.words.clone_from(words);
         }
         // A shell that became its last command (exec) is a stage like any other.
-        if process.is_container
+        if process.is_container()
             && process.words != process.first_words
             && process.words != self.roots.shell_words
         {
-            process.is_container = false;
+            process.role = Role::Worker;
             stage.is_container = false;
         }
     }
@@ -172,16 +172,16 @@ impl Topology {
     }
 
     /// A stage was seen to wait on a pipe, so it uses that end.
-    pub(crate) fn note_use(&mut self, stage: usize, pipe: PipeKey, end: End) {
+    pub(crate) fn note_wait(&mut self, stage: usize, pipe: PipeKey, end: End) {
         let Some(pipe) = self.pipes.get_mut(pipe) else { return };
-        pipe.note_use(stage, end);
+        pipe.note_wait(stage, end);
     }
 
     fn begin_process(&mut self, born: &Born, now_ns: u64) {
         let parent = self.processes.get_mut(&born.parent);
         let inherits = parent.and_then(|parent| {
             parent.has_children = true;
-            (!parent.is_container).then_some(parent.stage)
+            (parent.role == Role::Worker).then_some(parent.stage)
         });
         let stage = inherits.or_else(|| self.stage_when_many(born.parent));
         match stage {
@@ -208,8 +208,10 @@ impl Topology {
         self.add_process(born, index, now_ns);
         if let Some(process) = self.processes.get_mut(&born.pid) {
             process.is_leader = true;
-            process.is_container = is_shell && !self.roots.shell_words.is_empty();
-            self.stages[index].is_container = process.is_container;
+            if is_shell && !self.roots.shell_words.is_empty() {
+                process.role = Role::Container;
+                self.stages[index].is_container = true;
+            }
         }
     }
 
@@ -240,16 +242,49 @@ impl Topology {
         }
     }
 
-    /// Makes each child of a process, with its descendants, a stage of its own.
-    fn make_container(&mut self, pid: i32, now_ns: u64) {
-        let Some(container) = self.processes.get_mut(&pid) else { return };
-        if container.is_container {
+    /// Makes each child of a process, with its descendants, a stage of its own; so with the processes above it that do
+    /// nothing but wait for it.
+    fn part(&mut self, pid: i32, now_ns: u64) {
+        let is_copy_of_shell = |process: &Process| process.words == self.roots.shell_words;
+        let is_shell = self.processes.get(&pid).is_some_and(is_copy_of_shell);
+        let role = if is_shell || self.only_hands_on(pid) { Role::Container } else { Role::Parent };
+        self.make_parent(pid, role, now_ns);
+        let mut below = (role == Role::Container).then_some(pid);
+        while let Some(wrapper) = below.and_then(|pid| self.wrapper_of(pid)) {
+            self.make_parent(wrapper, Role::Container, now_ns);
+            below = Some(wrapper);
+        }
+    }
+
+    /// The parent of a container, if that is all it is there for: its children are containers, and it holds no end of a
+    /// pipe that they do not hold.
+    fn wrapper_of(&self, pid: i32) -> Option<i32> {
+        let parent = self.processes.get(&self.processes.get(&pid)?.parent)?;
+        let is_wrapper = parent.role == Role::Worker
+            && self.children(parent.pid).all(Process::is_container)
+            && self.only_hands_on(parent.pid);
+        is_wrapper.then_some(parent.pid)
+    }
+
+    /// Whether every end of a pipe that a process holds is held by one of its children, too: it has them for these.
+    fn only_hands_on(&self, pid: i32) -> bool {
+        let Some(process) = self.processes.get(&pid) else { return false };
+        let which = |end: &PipeEnd| (end.pipe, end.reads, end.writes);
+        process.ends.iter().all(|end| {
+            let is_same = |other: &PipeEnd| which(other) == which(end);
+            self.children(pid).any(|child| child.ends.iter().any(is_same))
+        })
+    }
+
+    fn make_parent(&mut self, pid: i32, role: Role, now_ns: u64) {
+        let Some(parent) = self.processes.get_mut(&pid) else { return };
+        if parent.role != Role::Worker {
             return;
         }
-        container.is_container = true;
-        let stage = container.stage;
-        self.stages[stage].is_container |= container.is_leader;
-        for child in self.children(pid, stage) {
+        parent.role = role;
+        let stage = parent.stage;
+        self.stages[stage].is_container |= parent.is_leader && role == Role::Container;
+        for child in self.family(pid, stage) {
             let Some(process) = self.processes.get(&child) else { continue };
             let leader = Born {
                 pid: child,
@@ -263,17 +298,22 @@ impl Topology {
             self.move_family(child, index);
             if let Some(process) = self.processes.get_mut(&child) {
                 process.is_leader = true;
+                self.stages[index].is_container = process.is_container();
             }
         }
         self.find_pipes(now_ns);
+        // What others of the stage held, they have taken with them.
+        self.pipes.values_mut().for_each(|pipe| pipe.forget_holder(stage));
     }
 
-    fn children(&self, parent: i32, stage: usize) -> Vec<i32> {
-        self.processes
-            .values()
-            .filter(|process| process.parent == parent && process.stage == stage)
-            .map(|process| process.pid)
-            .collect()
+    fn children(&self, parent: i32) -> impl Iterator<Item = &Process> {
+        self.processes.values().filter(move |process| process.parent == parent)
+    }
+
+    /// The children of a process that belong to this stage.
+    fn family(&self, parent: i32, stage: usize) -> Vec<i32> {
+        let children = self.children(parent).filter(|process| process.stage == stage);
+        children.map(|process| process.pid).collect()
     }
 
     fn move_family(&mut self, pid: i32, to: usize) {
@@ -282,7 +322,7 @@ impl Topology {
         self.stages[from].alive = self.stages[from].alive.saturating_sub(1);
         self.stages[to].processes += 1;
         self.stages[to].alive += 1;
-        for child in self.children(pid, from) {
+        for child in self.family(pid, from) {
             self.move_family(child, to);
         }
     }
@@ -291,7 +331,7 @@ impl Topology {
 /// Notes that a process holds an end of a pipe.
 fn hold(pipes: &mut Pipes, process: &Process, held: &PipeEnd) {
     // A shell that starts stages holds ends of their pipes for moments.
-    if process.is_container && !pipes.is_outside(held.pipe) {
+    if process.is_container() && !pipes.is_outside(held.pipe) {
         return;
     }
     let key = pipes.learn(held.pipe, held.path.clone());
@@ -301,7 +341,7 @@ fn hold(pipes: &mut Pipes, process: &Process, held: &PipeEnd) {
             let handle = Handle { pid: process.pid, fd: held.fd, pipe: held.pipe, end };
             // What leads outside is inherited by all; it is used where standard input and output lead.
             let is_standard = held.fd == if end == End::Read { 0 } else { 1 };
-            let is_for_use = !process.is_container && (is_standard || !pipe.is_outside);
+            let is_for_use = !process.is_container() && (is_standard || !pipe.is_outside);
             let (stage, is_copy) = (process.stage, process.program == Program::Parents);
             pipe.handles.push(Held { handle, stage, is_for_use, is_copy });
         }

@@ -22,6 +22,8 @@ pub(crate) struct Pipe {
     /// The ends that stages hold only by processes which have not called execve, with these. A copy of the shell
     /// has the ends that the shell had, until it closes them.
     claims: BTreeMap<(End, usize), BTreeSet<i32>>,
+    /// The ends on which stages were seen to wait.
+    waits: BTreeSet<(End, usize)>,
     /// Live descriptors that lead to it.
     pub(crate) handles: Vec<Held>,
     /// It was there before the run: the world outside holds an end, too.
@@ -59,6 +61,7 @@ impl Pipe {
             writers: BTreeSet::new(),
             readers: BTreeSet::new(),
             claims: BTreeMap::new(),
+            waits: BTreeSet::new(),
             handles: Vec::new(),
             is_outside,
             initial_capacity: None,
@@ -116,8 +119,25 @@ impl Pipe {
         }
     }
 
+    /// Notes that a stage was seen to wait on an end, so it uses it.
+    pub(crate) fn note_wait(&mut self, stage: usize, end: End) {
+        self.waits.insert((end, stage));
+        self.note_use(stage, end);
+    }
+
+    /// Forgets what a stage held, does not hold any more, and was never seen to wait on.
+    pub(crate) fn forget_holder(&mut self, stage: usize) {
+        for end in [End::Read, End::Write] {
+            let holds = self.held(end).any(|held| held.stage == stage && held.is_for_use);
+            if self.is_alive() && !holds && !self.waits.contains(&(end, stage)) {
+                self.claims.remove(&(end, stage));
+                self.users_ever(end).remove(&stage);
+            }
+        }
+    }
+
     /// Notes that a stage uses an end, whatever it holds later.
-    pub(crate) fn note_use(&mut self, stage: usize, end: End) {
+    fn note_use(&mut self, stage: usize, end: End) {
         self.claims.remove(&(end, stage));
         self.users_ever(end).insert(stage);
     }

@@ -11,8 +11,7 @@ pub(crate) struct Process {
     pub(crate) stage: usize,
     /// Its stage began with it.
     pub(crate) is_leader: bool,
-    /// Its children are stages of their own.
-    pub(crate) is_container: bool,
+    pub(crate) role: Role,
     pub(crate) has_children: bool,
     /// What it runs; a child of a shell runs the shell until it calls execve.
     pub(crate) words: Vec<String>,
@@ -34,6 +33,17 @@ pub(crate) enum Program {
     Own,
 }
 
+/// What a process is to its children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It works, and its children work for its stage.
+    Worker,
+    /// It works, and its children are stages of their own: `tee >(gzip)`.
+    Parent,
+    /// It only starts stages and waits for them: a shell, `timeout 5 sh -c 'a | b'`.
+    Container,
+}
+
 /// A process this old has closed the ends it does not use, even if it never calls execve (a subshell).
 const SETTLED_NS: u64 = 4_000_000;
 
@@ -44,7 +54,7 @@ impl Process {
             parent: born.parent,
             stage,
             is_leader: false,
-            is_container: false,
+            role: Role::Worker,
             has_children: false,
             program,
             words: born.words.clone(),
@@ -52,6 +62,10 @@ impl Process {
             ends: born.ends.clone(),
             first_ns: now_ns,
         }
+    }
+
+    pub(crate) fn is_container(&self) -> bool {
+        self.role == Role::Container
     }
 
     /// Whether its ends are those it will keep: a copy of the shell holds others until it calls execve.

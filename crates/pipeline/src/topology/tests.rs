@@ -76,7 +76,97 @@ fn what_a_copy_was_seen_to_wait_for_it_uses() {
     let mut topology = with_a_slow_copy(pipe);
     let key = topology.pipes.find(pipe).unwrap();
     let stage = topology.processes[&STAGE].stage;
-    topology.note_use(stage, key, End::Write);
+    topology.note_wait(stage, key, End::Write);
     topology.take_in_census(&census(30 * MS, vec![]));
     assert!(has_writers(&topology, pipe));
+}
+
+const LATER: u64 = 200 * MS;
+const FIRST: i32 = 20;
+const SECOND: i32 = 21;
+
+fn end(fd: i32, pipe: u64, writes: bool) -> PipeEnd {
+    PipeEnd { fd, pipe: PipeId::anonymous(pipe), path: None, reads: !writes, writes }
+}
+
+/// `a | b` started by processes, each the child of the one before, and each with the words and ends given; what `b`
+/// writes goes into pipe 9.
+fn with_a_pipeline_below(starters: &[(&str, Vec<PipeEnd>)]) -> Topology {
+    let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+    let mut topology = Topology::new(roots, Pipes::default());
+    let born = |pid, parent, text: &str, ends: &[PipeEnd]| Born {
+        pid,
+        parent,
+        words: words(text),
+        ends: ends.to_vec(),
+    };
+    let mut all = vec![born(SHELL, 1, "sh -c line", &[])];
+    let mut parent = SHELL;
+    for (place, (text, ends)) in starters.iter().enumerate() {
+        let pid = STAGE + i32::try_from(place).unwrap();
+        all.push(born(pid, parent, text, ends));
+        parent = pid;
+    }
+    all.push(born(FIRST, parent, "a", &[end(1, 8, true)]));
+    all.push(born(SECOND, parent, "b", &[end(0, 8, false), end(1, 9, true)]));
+    let held = all.iter().map(|born| HeldEnds { pid: born.pid, ends: born.ends.clone() });
+    let ends: Vec<HeldEnds> = held.collect();
+    topology.take_in_census(&Census { born: all, ends: Some(ends.clone()), at_ns: 0 });
+    topology.take_in_census(&Census { born: vec![], ends: Some(ends), at_ns: LATER });
+    topology
+}
+
+/// What the stages run that are more than starters of others.
+fn working(topology: &Topology) -> Vec<String> {
+    let stages = topology.stages.iter().filter(|stage| !stage.is_container);
+    stages.map(|stage| stage.words.join(" ")).collect()
+}
+
+/// The words of the stages that hold an end of a pipe.
+fn holders(topology: &Topology, pipe: u64, end: End) -> Vec<String> {
+    let key = topology.pipes.find(PipeId::anonymous(pipe)).unwrap();
+    let pipe = topology.pipes.get(key).unwrap();
+    let stages = if end == End::Write { &pipe.writers } else { &pipe.readers };
+    stages.iter().map(|stage| topology.stages[*stage].words.join(" ")).collect()
+}
+
+#[test]
+fn programs_that_only_start_others_are_no_stages() {
+    let output = || vec![end(1, 9, true)];
+    let starters = [("timeout 5 nice sh -c a|b", output()), ("sh -c a|b", output())];
+    let topology = with_a_pipeline_below(&starters);
+    assert_eq!(working(&topology), ["a", "b"]);
+    assert_eq!(holders(&topology, 8, End::Write), ["a"]);
+    assert_eq!(holders(&topology, 8, End::Read), ["b"]);
+    assert_eq!(holders(&topology, 9, End::Write), ["b"], "the others had it to pass it on");
+}
+
+#[test]
+fn a_program_with_pipes_of_its_own_stays_a_stage() {
+    // It reads the names of files, and starts a pipeline for them.
+    let starters = [
+        ("xargs sh -c a|b", vec![end(0, 7, false), end(1, 9, true)]),
+        ("sh -c a|b", vec![end(1, 9, true)]),
+    ];
+    let topology = with_a_pipeline_below(&starters);
+    assert_eq!(working(&topology), ["xargs sh -c a|b", "a", "b"]);
+    assert_eq!(holders(&topology, 7, End::Read), ["xargs sh -c a|b"]);
+}
+
+#[test]
+fn a_program_that_uses_the_pipe_to_its_child_works() {
+    let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+    let mut topology = Topology::new(roots, Pipes::default());
+    let born = |pid, parent, text: &str| Born { pid, parent, words: words(text), ends: vec![] };
+    let born =
+        vec![born(SHELL, 1, "sh -c line"), born(STAGE, SHELL, "tee"), born(FIRST, STAGE, "gzip")];
+    let ends = vec![
+        HeldEnds { pid: STAGE, ends: vec![end(3, 8, true), end(1, 9, true)] },
+        HeldEnds { pid: FIRST, ends: vec![end(0, 8, false)] },
+    ];
+    topology.take_in_census(&Census { born, ends: Some(ends.clone()), at_ns: 0 });
+    topology.take_in_census(&Census { born: vec![], ends: Some(ends), at_ns: LATER });
+    assert_eq!(working(&topology), ["tee", "gzip"]);
+    assert_eq!(holders(&topology, 8, End::Write), ["tee"]);
+    assert_eq!(holders(&topology, 9, End::Write), ["tee"]);
 }
