@@ -31,6 +31,7 @@ mod accuracy;
 mod first_try;
 mod observer;
 mod pairs;
+mod real;
 mod relay;
 mod sealed;
 mod speed;
@@ -125,6 +126,7 @@ const ON_REQUEST: &[(&str, Measurement)] = &[
     ("first-try", first_try::idle),
     ("first-try-stranger", first_try::beside_a_stranger),
     ("shares-spread", first_try::spread_of_shares),
+    ("real", real::verdicts),
 ];
 
 fn main() -> ExitCode {

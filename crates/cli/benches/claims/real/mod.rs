@@ -1,0 +1,305 @@
+//! Pipelines as people write them: what fullbore says of them, beside the truth measured stage by stage.
+//!
+//! `make bench CLAIMS=real` runs each of them five times (`FULLBORE_REPEAT` says how often, `FULLBORE_CASE` picks those
+//! whose name or class contains a text). The truth is the time that each stage takes alone, its input in a file: it owes
+//! nothing to what fullbore sees.
+
+mod inputs;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::process::Stdio;
+use std::time::Instant;
+
+use fullbore_record::{Finding, RunRecord, StageRecord};
+use serde::Deserialize;
+
+use crate::Effort;
+use crate::sandbox::{Sandbox, is_installed, wait_or_kill};
+use crate::table::{Outcome, Row};
+
+/// A stage that takes this part of the time of the slowest may be called the bottleneck, too: side by side, they differ
+/// less than from run to run.
+const ABOUT_AS_SLOW: f64 = 0.75;
+
+/// A pipeline with what its author says of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    class: String,
+    #[serde(default = "sh")]
+    shell: String,
+    line: String,
+    /// Its stages as they run alone, one after the other; empty where the truth cannot come from that.
+    #[serde(default)]
+    stages: Vec<String>,
+    /// `writer>reader`, by program.
+    arrows: Vec<String>,
+    slowest: Vec<String>,
+    kinds: Vec<String>,
+    /// For readers of the file.
+    #[serde(rename = "why")]
+    _why: String,
+    #[serde(default)]
+    files: Vec<String>,
+    #[serde(default)]
+    needs: Vec<String>,
+}
+
+fn sh() -> String {
+    "sh".to_owned()
+}
+
+#[derive(Deserialize)]
+struct Cases {
+    case: Vec<Case>,
+}
+
+/// One file for each class.
+const CASES: &[&str] = &[
+    include_str!("../../../tests/cases/real/odd.toml"),
+    include_str!("../../../tests/cases/real/own_rate.toml"),
+    include_str!("../../../tests/cases/real/plain.toml"),
+    include_str!("../../../tests/cases/real/shells.toml"),
+    include_str!("../../../tests/cases/real/short_children.toml"),
+    include_str!("../../../tests/cases/real/small_io.toml"),
+    include_str!("../../../tests/cases/real/threads.toml"),
+    include_str!("../../../tests/cases/real/two_phases.toml"),
+    include_str!("../../../tests/cases/real/waits.toml"),
+    include_str!("../../../tests/cases/real/wrapper.toml"),
+];
+
+/// How one run was judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Judgement {
+    Right,
+    /// It named two, one of them right.
+    Unsure,
+    Wrong,
+}
+
+struct Judged {
+    judgement: Judgement,
+    said: String,
+    wrong_arrows: Vec<String>,
+    missing_arrows: Vec<String>,
+}
+
+/// All of them.
+pub(crate) fn verdicts(effort: Effort) -> Vec<Row> {
+    let repeat = std::env::var("FULLBORE_REPEAT").ok().and_then(|text| text.parse().ok());
+    let times = repeat.unwrap_or(effort.times(1, 5));
+    let wanted = std::env::var("FULLBORE_CASE").unwrap_or_default();
+    let cases = CASES.iter().flat_map(|text| toml::from_str::<Cases>(text).unwrap().case);
+    let cases = cases.filter(|case| case.name.contains(&wanted) || case.class.contains(&wanted));
+    let (mut right, mut unsure, mut wrong, mut arrows) = (0, 0, 0, 0);
+    let (mut notes, mut count) = (Vec::new(), 0);
+    for case in effort.part_of(cases.collect()) {
+        if let Some(program) = case.needs.iter().find(|program| !is_installed(program)) {
+            println!("   {}: left out, {program} is not installed", case.name);
+            notes.push(format!("left out: {} ({program} is not installed)", case.name));
+            continue;
+        }
+        count += 1;
+        let truth = case.truth();
+        let judged: Vec<Judged> = (0..times).map(|_| case.judge(&truth.slowest)).collect();
+        let number =
+            |wanted: Judgement| judged.iter().filter(|one| one.judgement == wanted).count();
+        right += number(Judgement::Right);
+        unsure += number(Judgement::Unsure);
+        wrong += number(Judgement::Wrong);
+        arrows += judged.iter().filter(|one| !one.wrong_arrows.is_empty()).count();
+        notes.extend(case.tell(&truth, &judged));
+    }
+    let all = right + unsure + wrong;
+    let percent = |part: usize| 100.0 * part as f64 / all.max(1) as f64;
+    let is_met = percent(right) >= 95.0 && percent(wrong) <= 1.0 && arrows == 0;
+    vec![Row {
+        claim: format!("verdict on {count} real pipelines, {times} runs each, first try"),
+        bar: "right ≥ 95 %, not sure ≤ 5 %, wrong ≤ 1 %, no wrong arrow".to_owned(),
+        measured: format!(
+            "right {:.1} % ({right} of {all}), not sure {:.1} %, wrong {:.1} %, {arrows} runs with a wrong arrow",
+            percent(right),
+            percent(unsure),
+            percent(wrong)
+        ),
+        outcome: Outcome::met_if(is_met),
+        command: "fullbore run --report x.json PIPELINE   # crates/cli/tests/cases/real/"
+            .to_owned(),
+        notes,
+    }]
+}
+
+/// Which programs may be named, and why.
+struct Truth {
+    slowest: BTreeSet<String>,
+    text: String,
+}
+
+impl Case {
+    /// What each stage takes alone; where that cannot tell, what the author of the case says.
+    fn truth(&self) -> Truth {
+        let said: BTreeSet<String> = self.slowest.iter().cloned().collect();
+        if self.stages.is_empty() {
+            return Truth { text: format!("by construction: {said:?}"), slowest: said };
+        }
+        let place = Sandbox::new();
+        inputs::link(&self.files, &place.path(""));
+        let mut seconds = Vec::new();
+        for (number, stage) in self.stages.iter().enumerate() {
+            let mut command = place.command("sh");
+            command.args(["-c", stage]);
+            if number > 0 {
+                command.stdin(File::open(place.path(&format!(".alone-{number}"))).unwrap());
+            }
+            let output = File::create(place.path(&format!(".alone-{}", number + 1))).unwrap();
+            let began = Instant::now();
+            let mut child = command.stdout(output).stderr(Stdio::null()).spawn().unwrap();
+            wait_or_kill(&mut child, stage);
+            seconds.push(began.elapsed().as_secs_f64());
+        }
+        let most = seconds.iter().copied().fold(0.0, f64::max);
+        let about: Vec<&String> = self
+            .stages
+            .iter()
+            .zip(&seconds)
+            .filter(|(_, seconds)| **seconds >= ABOUT_AS_SLOW * most)
+            .map(|(stage, _)| stage)
+            .collect();
+        let mut slowest: BTreeSet<String> = about.into_iter().map(|s| program_of(s)).collect();
+        // The name by which the author calls the slowest one (a function, a loop).
+        let named = |program: &String| self.stages.iter().all(|s| program_of(s) != *program);
+        slowest.extend(said.into_iter().filter(named));
+        let times: Vec<String> = self
+            .stages
+            .iter()
+            .zip(&seconds)
+            .map(|(stage, seconds)| format!("{} {seconds:.2} s", program_of(stage)))
+            .collect();
+        Truth { slowest, text: times.join(", ") }
+    }
+
+    fn judge(&self, slowest: &BTreeSet<String>) -> Judged {
+        let place = Sandbox::new();
+        inputs::link(&self.files, &place.path(""));
+        let busybox = place.path("ash");
+        let shell = match self.shell.as_str() {
+            "busybox" => busybox.to_str().unwrap(),
+            shell => shell,
+        };
+        let record = place.record_of_silent(place.reporting(&["--shell", shell], &self.line));
+        let (wrong_arrows, missing_arrows) = self.compare_arrows(&record);
+        let (judgement, said) = self.verdict(&record, slowest);
+        Judged { judgement, said, wrong_arrows, missing_arrows }
+    }
+
+    fn verdict(&self, record: &RunRecord, slowest: &BTreeSet<String>) -> (Judgement, String) {
+        let Some(first) = record.findings.first() else {
+            return (Judgement::Wrong, format!("nothing was said; {}", table(record)));
+        };
+        let kind = serde_json::to_value(first.kind).unwrap();
+        let kind = kind.as_str().unwrap_or_default().to_owned();
+        let said = format!("{kind}: {} {}", first.message, table(record));
+        if !self.kinds.contains(&kind) {
+            return (Judgement::Wrong, said);
+        }
+        let named = stages_of(record, first);
+        let is_right =
+            |stage: &&StageRecord| slowest.iter().any(|program| is_about(stage, program));
+        let is_unsure = first.message.contains("about equally");
+        match named.iter().any(is_right) || named.is_empty() {
+            true => (Judgement::Right, said),
+            false if is_unsure && slowest.iter().any(|p| first.message.contains(p.as_str())) => {
+                (Judgement::Unsure, said)
+            }
+            false => (Judgement::Wrong, said),
+        }
+    }
+
+    /// Shows how it was judged; returns a note on each run that was not right.
+    fn tell(&self, truth: &Truth, judged: &[Judged]) -> Vec<String> {
+        let right = judged.iter().filter(|one| one.judgement == Judgement::Right).count();
+        let all = judged.len();
+        println!(
+            "   {} [{}]: {right} of {all} right; truth: {}",
+            self.name, self.class, truth.text
+        );
+        for one in judged {
+            if one.judgement != Judgement::Right {
+                println!("      {:?}: {}", one.judgement, one.said);
+            }
+            let (wrong, missing) = (&one.wrong_arrows, &one.missing_arrows);
+            if !wrong.is_empty() || !missing.is_empty() {
+                println!("      arrows: wrong {wrong:?}, missing {missing:?}");
+            }
+        }
+        let others = judged.iter().filter(|one| one.judgement != Judgement::Right);
+        let note = |one: &Judged| {
+            format!("{}: {:?}: {} (truth: {})", self.name, one.judgement, one.said, truth.text)
+        };
+        others.map(note).collect()
+    }
+
+    /// Arrows that are not there in truth, and arrows that were not found.
+    fn compare_arrows(&self, record: &RunRecord) -> (Vec<String>, Vec<String>) {
+        let find = |number: &u32| record.stages.iter().find(|stage| stage.stage == *number);
+        let mut found = Vec::new();
+        for pipe in &record.pipes {
+            for writer in pipe.writers.iter().filter_map(find) {
+                found.extend(pipe.readers.iter().filter_map(find).map(|reader| (writer, reader)));
+            }
+        }
+        let sides: Vec<(&str, &str)> =
+            self.arrows.iter().filter_map(|arrow| arrow.split_once('>')).collect();
+        let is_it = |(writer, reader): &(&StageRecord, &StageRecord), side: &(&str, &str)| {
+            is_about(writer, side.0) && is_about(reader, side.1)
+        };
+        let wrong = found.iter().filter(|arrow| !sides.iter().any(|side| is_it(arrow, side)));
+        let wrong =
+            wrong.map(|(writer, reader)| format!("{} > {}", writer.command, reader.command));
+        let missing = sides.iter().filter(|side| !found.iter().any(|arrow| is_it(arrow, side)));
+        (wrong.collect(), missing.map(|(writer, reader)| format!("{writer}>{reader}")).collect())
+    }
+}
+
+/// The stages a finding is about.
+fn stages_of<'a>(record: &'a RunRecord, finding: &Finding) -> Vec<&'a StageRecord> {
+    let mut numbers: Vec<u32> = finding.stage.into_iter().collect();
+    if let Some(pipe) = finding.pipe.filter(|_| numbers.is_empty()) {
+        let pipe = record.pipes.iter().find(|known| known.pipe == pipe);
+        numbers.extend(pipe.into_iter().flat_map(|pipe| pipe.writers.iter().chain(&pipe.readers)));
+    }
+    record.stages.iter().filter(|stage| numbers.contains(&stage.stage)).collect()
+}
+
+/// Whether a stage runs this program, itself or for what started it.
+fn is_about(stage: &StageRecord, program: &str) -> bool {
+    let is_it = |word: &String| word.rsplit('/').next() == Some(program);
+    stage.words.iter().chain(&stage.worker_words).any(is_it)
+        || stage.command.split_whitespace().any(|word| word == program)
+}
+
+/// The program of a command as typed, without assignments before it.
+fn program_of(command: &str) -> String {
+    let words = shell_words::split(command).unwrap_or_default();
+    let first = words.iter().find(|word| !word.contains('='));
+    let first = first.map_or(command, String::as_str);
+    first.rsplit('/').next().unwrap_or(first).to_owned()
+}
+
+/// The shares of all stages, in short.
+fn table(record: &RunRecord) -> String {
+    let rows = record.stages.iter().map(|stage| {
+        format!(
+            "{}: run {:.0} wait {:.0} read {:.0} write {:.0} other {:?}",
+            stage.command.chars().take(24).collect::<String>(),
+            stage.running_percent,
+            stage.runnable_percent,
+            stage.blocked_reading_percent.unwrap_or(-1.0),
+            stage.blocked_writing_percent.unwrap_or(-1.0),
+            stage.blocked_other_causes
+        )
+    });
+    format!("[{:.2} s; {}]", record.elapsed_ns as f64 / 1e9, rows.collect::<Vec<_>>().join("; "))
+}
