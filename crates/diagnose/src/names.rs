@@ -48,7 +48,7 @@ pub(super) struct Command {
 impl Command {
     /// What this stage runs.
     pub(super) fn of(stage: &StageRecord) -> Self {
-        let words = if stage.worker_words.is_empty() { &stage.words } else { &stage.worker_words };
+        let words = if stage.main_words.is_empty() { &stage.words } else { &stage.main_words };
         let start = program_index(words);
         let first = words.get(start).map_or("", String::as_str);
         let base = first.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -58,7 +58,7 @@ impl Command {
             arguments: words.get(start + 1..).unwrap_or_default().to_vec(),
             before: words[..start.min(words.len())].to_vec(),
             path: first.to_owned(),
-            is_compound: stage.command_is == CommandIs::ShellText && stage.worker_words.is_empty(),
+            is_compound: stage.command_is == CommandIs::ShellText && stage.main_words.is_empty(),
         }
     }
 
@@ -179,7 +179,7 @@ fn short_name(stage: &StageRecord) -> String {
 
 /// What the stage was started with, when another program did its work.
 fn starter(stage: &StageRecord) -> Option<String> {
-    if stage.worker_words.is_empty() {
+    if stage.main_words.is_empty() {
         return None;
     }
     let mut started = StageRecord::default();
@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn a_program_that_worked_for_another_is_called_by_both() {
         let mut wrapped = stage(3, &["sh", "-c", "gzip -1; true"]);
-        wrapped.worker_words = vec!["gzip".to_owned(), "-1".to_owned()];
+        wrapped.main_words = vec!["gzip".to_owned(), "-1".to_owned()];
         assert_eq!(short_name(&wrapped), "gzip (in sh)");
         // A wrapper that is known by its words needs no second name.
         let mut known = stage(3, &["timeout", "5", "gzip", "-1"]);
-        known.worker_words = wrapped.worker_words.clone();
+        known.main_words = wrapped.main_words.clone();
         assert_eq!(short_name(&known), "gzip");
         assert_eq!(Command::of(&wrapped).typed("").as_deref(), Some("gzip -1"));
     }

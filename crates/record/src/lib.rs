@@ -121,7 +121,7 @@ pub struct StageRecord {
     /// What did the work, when that is not what the stage was started with: `gzip -1` in `sh -c 'gzip -1; true'`. Its
     /// name alone when several processes ran it with other arguments; empty when there is no such program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub worker_words: Vec<String>,
+    pub main_words: Vec<String>,
     /// Processes seen in this stage, over its whole life.
     pub processes: u32,
     /// Most threads seen at one time.

@@ -67,7 +67,7 @@ fn filled() -> RunRecord {
 fn stage() -> StageRecord {
     let mut stage = StageRecord::default();
     stage.words = vec!["jq".to_owned()];
-    stage.worker_words = vec!["jq".to_owned()];
+    stage.main_words = vec!["jq".to_owned()];
     stage.blocked_reading_percent = Some(1.0);
     stage.blocked_writing_percent = Some(1.0);
     stage.blocked_other_causes = BTreeMap::from([(Cause::Disk, 1.0)]);

@@ -5,20 +5,20 @@ mod late;
 mod naps;
 pub(crate) mod pipe;
 mod process;
+mod programs;
 pub(crate) mod reason;
 pub(crate) mod series;
 pub(crate) mod stage;
-mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::account::divide::{Now, StageSample};
 use crate::account::pipe::PipeAccount;
 use crate::account::process::ProcessAccount;
+use crate::account::programs::Programs;
 use crate::account::reason::{Reason, Starving, reason};
 use crate::account::series::Clock;
 use crate::account::stage::StageAccount;
-use crate::account::workers::Workers;
 use crate::sample::{Counts, Doing, IoCount, Look, ProcessLook, TaskLook};
 use crate::topology::Topology;
 use crate::topology::pipes::PipeKey;
@@ -172,7 +172,7 @@ impl Accounts {
     fn end_process(&mut self, topology: &Topology, pid: i32) {
         let Some(account) = self.processes.remove(&pid) else { return };
         if let Some(process) = topology.processes.get(&pid) {
-            self.stages[account.stage].processes.workers.add(process, account.cpu_ns);
+            self.stages[account.stage].processes.programs.add(process, account.cpu_ns);
         }
         let parent = topology.processes.get(&pid).map_or(0, |process| process.parent);
         if let Some(parent) = self.processes.get_mut(&parent) {
@@ -203,14 +203,14 @@ impl Accounts {
     }
 
     /// The words of the program that did the work of a stage, when it is not the one that the stage began with.
-    pub(crate) fn worker_of(&self, topology: &Topology, stage: usize) -> Option<Vec<String>> {
-        let mut workers: Workers = self.stages[stage].processes.workers.clone();
+    pub(crate) fn main_program_of(&self, topology: &Topology, stage: usize) -> Option<Vec<String>> {
+        let mut programs: Programs = self.stages[stage].processes.programs.clone();
         for (pid, account) in self.processes.iter().filter(|(_, one)| one.stage == stage) {
             if let Some(process) = topology.processes.get(pid) {
-                workers.add(process, account.cpu_ns);
+                programs.add(process, account.cpu_ns);
             }
         }
-        workers.main()
+        programs.main()
     }
 
     /// Time passes for every pipe that is held.

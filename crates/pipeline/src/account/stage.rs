@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::account::divide::{Divided, Divider, Now, StageSample};
+use crate::account::programs::Programs;
 use crate::account::reason::Reason;
 use crate::account::series::{Clock, Series, Spent};
-use crate::account::workers::Workers;
 use crate::sample::IoCount;
 use fullbore_record::Cause;
 
@@ -36,7 +36,7 @@ pub(crate) struct Processes {
     pub(crate) threads: u32,
     pub(crate) peak_memory_bytes: Option<u64>,
     /// Processes that have ended, by what they ran.
-    pub(crate) workers: Workers,
+    pub(crate) programs: Programs,
     /// They only start stages.
     are_containers: bool,
 }
@@ -65,7 +65,7 @@ impl Processes {
     fn absorb(&mut self, other: Self) {
         self.threads = self.threads.max(other.threads);
         self.peak_memory_bytes = self.peak_memory_bytes.max(other.peak_memory_bytes);
-        self.workers.absorb(other.workers);
+        self.programs.absorb(other.programs);
     }
 }
 

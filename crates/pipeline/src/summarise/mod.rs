@@ -95,8 +95,8 @@ impl Summary<'_> {
         record.command = label.cloned().unwrap_or_else(|| text_of(&stage.words));
         record.command_is = if label.is_some() { CommandIs::ShellText } else { CommandIs::Program };
         record.words = stage.words.clone();
-        let worker = self.observed.accounts.worker_of(&self.observed.topology, index);
-        record.worker_words = worker.unwrap_or_default();
+        let main = self.observed.accounts.main_program_of(&self.observed.topology, index);
+        record.main_words = main.unwrap_or_default();
         record.processes = stage.processes;
         record.threads = account.processes.threads;
         record.start_ns = stage.start_ns;

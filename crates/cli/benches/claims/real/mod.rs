@@ -276,7 +276,7 @@ fn stages_of<'a>(record: &'a RunRecord, finding: &Finding) -> Vec<&'a StageRecor
 /// Whether a stage runs this program, itself or for what started it.
 fn is_about(stage: &StageRecord, program: &str) -> bool {
     let is_it = |word: &String| word.rsplit('/').next() == Some(program);
-    stage.words.iter().chain(&stage.worker_words).any(is_it)
+    stage.words.iter().chain(&stage.main_words).any(is_it)
         || stage.command.split_whitespace().any(|word| word == program)
 }
 

@@ -6,15 +6,15 @@ use crate::topology::process::{Process, Program};
 
 /// CPU time of the processes of a stage, by the program they ran.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Workers {
+pub(crate) struct Programs {
     /// CPU time of processes that the stage began with, and of copies of them.
     leaders_ns: u64,
     /// By the name of the program.
-    others: BTreeMap<String, Worker>,
+    others: BTreeMap<String, Usage>,
 }
 
 #[derive(Clone, Debug)]
-struct Worker {
+struct Usage {
     cpu_ns: u64,
     processes: usize,
     words: Vec<String>,
@@ -32,7 +32,7 @@ const MAIN_PROCESSES_MAX: usize = 16;
 /// Less CPU time is no work.
 const MAIN_NS: u64 = 10_000_000;
 
-impl Workers {
+impl Programs {
     /// Adds what a process used.
     pub(crate) fn add(&mut self, process: &Process, cpu_ns: u64) {
         if process.is_leader || process.program == Program::Parents {
@@ -45,15 +45,15 @@ impl Workers {
     fn add_other(&mut self, words: &[String], cpu_ns: u64) {
         let Some(program) = words.first() else { return };
         let name = program.rsplit('/').next().unwrap_or(program);
-        if let Some(worker) = self.others.get_mut(name) {
-            worker.cpu_ns += cpu_ns;
-            worker.processes += 1;
-            if worker.words != words {
-                worker.words.truncate(1);
+        if let Some(usage) = self.others.get_mut(name) {
+            usage.cpu_ns += cpu_ns;
+            usage.processes += 1;
+            if usage.words != words {
+                usage.words.truncate(1);
             }
         } else if self.others.len() < PROGRAMS_MAX {
-            let worker = Worker { cpu_ns, processes: 1, words: words.to_vec() };
-            self.others.insert(name.to_owned(), worker);
+            let usage = Usage { cpu_ns, processes: 1, words: words.to_vec() };
+            self.others.insert(name.to_owned(), usage);
         } else {
             self.leaders_ns += cpu_ns;
         }
@@ -62,10 +62,10 @@ impl Workers {
     /// Takes over another turn of the same command.
     pub(crate) fn absorb(&mut self, other: Self) {
         self.leaders_ns += other.leaders_ns;
-        for (name, worker) in other.others {
-            self.add_other(&worker.words, worker.cpu_ns);
+        for (name, usage) in other.others {
+            self.add_other(&usage.words, usage.cpu_ns);
             if let Some(known) = self.others.get_mut(&name) {
-                known.processes += worker.processes - 1;
+                known.processes += usage.processes - 1;
             }
         }
     }
@@ -73,7 +73,7 @@ impl Workers {
     /// The words of the program that used nearly all of the CPU time, if the stage did not begin with it.
     pub(crate) fn main(self) -> Option<Vec<String>> {
         let sum_ns = self.leaders_ns + self.others.values().map(|one| one.cpu_ns).sum::<u64>();
-        let main = self.others.into_values().max_by_key(|worker| worker.cpu_ns)?;
+        let main = self.others.into_values().max_by_key(|usage| usage.cpu_ns)?;
         let is_main = main.cpu_ns >= MAIN_NS && main.cpu_ns as f64 >= MAIN_SHARE * sum_ns as f64;
         (is_main && main.processes <= MAIN_PROCESSES_MAX).then_some(main.words)
     }
@@ -87,25 +87,25 @@ mod tests {
         text.split(' ').map(str::to_owned).collect()
     }
 
-    fn workers(leaders_ms: u64, others: &[(&str, u64)]) -> Option<Vec<String>> {
-        let mut workers = Workers { leaders_ns: leaders_ms * 1_000_000, ..Workers::default() };
-        others.iter().for_each(|(text, ms)| workers.add_other(&words(text), ms * 1_000_000));
-        workers.main()
+    fn programs(leaders_ms: u64, others: &[(&str, u64)]) -> Option<Vec<String>> {
+        let mut programs = Programs { leaders_ns: leaders_ms * 1_000_000, ..Programs::default() };
+        others.iter().for_each(|(text, ms)| programs.add_other(&words(text), ms * 1_000_000));
+        programs.main()
     }
 
     #[test]
     fn the_program_that_did_nearly_everything_stands_for_its_stage() {
-        assert_eq!(workers(1, &[("gzip -1", 900), ("true", 1)]), Some(words("gzip -1")));
-        assert_eq!(workers(1, &[("gzip -1", 500), ("xz -1", 500)]), None);
-        assert_eq!(workers(500, &[("gzip -1", 900)]), None, "the shell worked, too");
-        assert_eq!(workers(0, &[("gzip -1", 2)]), None, "too little to tell");
-        assert_eq!(workers(9, &[]), None);
+        assert_eq!(programs(1, &[("gzip -1", 900), ("true", 1)]), Some(words("gzip -1")));
+        assert_eq!(programs(1, &[("gzip -1", 500), ("xz -1", 500)]), None);
+        assert_eq!(programs(500, &[("gzip -1", 900)]), None, "the shell worked, too");
+        assert_eq!(programs(0, &[("gzip -1", 2)]), None, "too little to tell");
+        assert_eq!(programs(9, &[]), None);
     }
 
     #[test]
     fn processes_with_other_arguments_share_the_name_of_their_program() {
-        let found = workers(1, &[("/bin/gzip a", 400), ("/bin/gzip b", 400)]);
+        let found = programs(1, &[("/bin/gzip a", 400), ("/bin/gzip b", 400)]);
         assert_eq!(found, Some(words("/bin/gzip")));
-        assert_eq!(workers(1, &[("gzip a", 40); 17]), None, "a loop is about the loop");
+        assert_eq!(programs(1, &[("gzip a", 40); 17]), None, "a loop is about the loop");
     }
 }
