@@ -42,10 +42,12 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
     let runs = Command::of(stage.stage);
     if stage.stage.processes >= cures::MANY_PROCESSES {
         let processes = count(u64::from(stage.stage.processes));
-        let fewer = format!(
-            "{} started at least {processes} processes: let one program such as awk do the whole loop, or start fewer with xargs.",
-            stage.name
-        );
+        let cure = if Command::that_started(stage.stage).program == "xargs" {
+            "give each more to do at once (xargs with a larger -n, or without -n, -L and -I)"
+        } else {
+            "let one program such as awk do the whole loop, or start fewer with xargs"
+        };
+        let fewer = format!("{} started at least {processes} processes: {cure}.", stage.name);
         return joined([opening, only(fewer)]);
     }
     let cure = super::calls::cure_of(flow, choice.top);

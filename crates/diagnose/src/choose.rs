@@ -70,7 +70,6 @@ fn is_idle_on_the_side(flow: &Flow<'_>, index: usize) -> bool {
         return waiting_ns > stage.own_ns() / 2.0 && is_outlived(flow, index);
     }
     waiting_ns > stage.own_ns() / 2.0
-        && stage.neighbours().next().is_some()
         && stage.waited_for_ns() < IDLE_WAITED_FOR * waiting_ns
         && flow.stages.iter().enumerate().any(|(other, rival)| {
             other != index

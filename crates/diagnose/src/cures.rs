@@ -152,21 +152,27 @@ fn known_to_be_faster(runs: &Command, threads_help: bool) -> Option<Advice> {
 /// Anything that could count, number, sum up or look at another line is left out.
 fn takes_each_line_alone(runs: &Command) -> bool {
     match runs.program.as_str() {
-        "tr" | "cut" | "rev" => true,
+        "rev" => true,
+        // Squeezing looks at the end of the line before.
+        "tr" => !may_have_option(runs, &['s']),
+        "cut" => !may_have_option(runs, &['z']),
         "grep" | "egrep" | "fgrep" => {
             let letters = ['c', 'n', 'm', 'b', 'A', 'B', 'C', 'q', 'l', 'L', 'z', 'H', 'r', 'f'];
-            !letters.iter().any(|letter| runs.has_short(*letter))
-                && !runs.arguments.iter().any(|word| word.starts_with("--"))
+            !may_have_option(runs, &letters)
         }
-        "jq" => {
-            !['s', 'n', 'R'].iter().any(|letter| runs.has_short(*letter))
-                && !runs.arguments.iter().any(|word| word.starts_with("--"))
-                && !runs.mentions("input")
-        }
+        "jq" => !may_have_option(runs, &['s', 'n', 'R']) && !runs.mentions("input"),
         // One substitution, as in `sed 's/a/b/g'`: addresses and other commands may look at more than the line.
         "sed" => matches!(&runs.arguments[..], [script] if is_one_substitution(script)),
         _ => false,
     }
+}
+
+/// One of these short options, or any long one, wherever it stands: GNU programs take options after operands, too.
+fn may_have_option(runs: &Command, letters: &[char]) -> bool {
+    runs.arguments
+        .iter()
+        .filter_map(|word| word.strip_prefix('-'))
+        .any(|option| option.starts_with('-') || option.contains(letters))
 }
 
 fn is_one_substitution(script: &str) -> bool {
@@ -219,6 +225,13 @@ pub(super) fn for_cause(cause: Cause, kind: FindingKind, name: &str, pid: i32) -
         }
         (Cause::Child, _) => format!(
             "No pipe setting helps: look at what {name} starts; one long-lived process is cheaper than many short ones."
+        ),
+        (Cause::LocalSocket, _) => {
+            let before = "No pipe setting helps. See who is at the other end of the socket: ";
+            return paste(before, "ss -xp");
+        }
+        (Cause::Event, _) => format!(
+            "No pipe setting helps: {name} waits for something elsewhere (a file that changes, a timer, another program)."
         ),
         (Cause::Stopped, _) => {
             return paste(format!("Let {name} continue: "), format!("kill -CONT {pid}"));
@@ -283,6 +296,14 @@ mod tests {
             (&["python3", "x.py"], false),
             (&["sort"], false),
             (&["cut", "-f1"], true),
+            (&["cut", "-zf1"], false),
+            (&["tr", "a-z", "A-Z"], true),
+            (&["tr", "-s", " "], false),
+            (&["tr", "-cs", "A-Za-z", "x"], false),
+            (&["tr", "--squeeze-repeats", " "], false),
+            (&["tr", "-d", "\r"], true),
+            (&["cut", "-f", "1", "-z"], false),
+            (&["grep", "a", "-c"], false),
         ] {
             let mut stage = StageRecord::default();
             stage.words = words.iter().map(|word| (*word).to_owned()).collect();

@@ -46,9 +46,20 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// What this stage runs.
+    /// What does the work of this stage.
     pub(super) fn of(stage: &StageRecord) -> Self {
-        let words = if stage.main_words.is_empty() { &stage.words } else { &stage.main_words };
+        if stage.main_words.is_empty() {
+            return Self::that_started(stage);
+        }
+        Self::of_words(&stage.main_words, false)
+    }
+
+    /// What this stage began with; its main program may be another.
+    pub(super) fn that_started(stage: &StageRecord) -> Self {
+        Self::of_words(&stage.words, stage.command_is == CommandIs::ShellText)
+    }
+
+    fn of_words(words: &[String], is_compound: bool) -> Self {
         let start = program_index(words);
         let first = words.get(start).map_or("", String::as_str);
         let base = first.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -58,7 +69,7 @@ impl Command {
             arguments: words.get(start + 1..).unwrap_or_default().to_vec(),
             before: words[..start.min(words.len())].to_vec(),
             path: first.to_owned(),
-            is_compound: stage.command_is == CommandIs::ShellText && stage.main_words.is_empty(),
+            is_compound,
         }
     }
 
@@ -164,30 +175,23 @@ pub(super) fn stage_names(stages: &[StageRecord]) -> Vec<String> {
 }
 
 fn short_name(stage: &StageRecord) -> String {
-    let command = Command::of(stage);
+    let name = name_of(stage, &Command::of(stage));
+    if stage.main_words.is_empty() {
+        return name;
+    }
+    // Another program than the one it was started with did its work.
+    let starter = name_of(stage, &Command::that_started(stage));
+    if starter == name { name } else { format!("{name} (in {starter})") }
+}
+
+fn name_of(stage: &StageRecord, command: &Command) -> String {
     if command.is_compound {
         return format!("`{}`", shorten(&stage.command, COMPOUND_NAME_CHARS));
     }
     if command.program.is_empty() {
         return format!("stage {}", stage.stage);
     }
-    match starter(stage) {
-        Some(starter) => format!("{} (in {starter})", command.program),
-        None => command.program,
-    }
-}
-
-/// What the stage was started with, when another program did its work.
-fn starter(stage: &StageRecord) -> Option<String> {
-    if stage.main_words.is_empty() {
-        return None;
-    }
-    let mut started = StageRecord::default();
-    started.stage = stage.stage;
-    started.words.clone_from(&stage.words);
-    started.command.clone_from(&stage.command);
-    started.command_is = stage.command_is;
-    Some(short_name(&started)).filter(|name| *name != Command::of(stage).program)
+    command.program.clone()
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn the_reader_waits_long_for_a_fast_output_and_briefly_for_a_slow_one() {
         assert_eq!(pieces_waited_for(8.0), 1000, "8 GB/s");
-        assert!(pieces_waited_for(1.0) < 40, "1 GB/s");
+        assert!((20..40).contains(&pieces_waited_for(1.0)), "1 GB/s");
         assert!(pieces_waited_for(0.1) < 2, "100 MB/s");
     }
 }

@@ -76,8 +76,9 @@ impl Accounts {
         for _ in 0..self.clock.reach(now_ns) {
             self.stages.iter_mut().for_each(|stage| stage.series.halve());
         }
+        self.begin_stages(topology);
+        let mut samples = self.move_processes(topology, now_ns);
         self.follow(topology);
-        let mut samples = BTreeMap::new();
         for seen in &look.processes {
             self.add_process(topology, seen, &mut samples);
         }
@@ -105,12 +106,16 @@ impl Accounts {
         }
     }
 
-    /// Follows changes of the topology: new stages and processes, processes that changed stage, turns of loops
-    /// that were joined.
-    pub(crate) fn follow(&mut self, topology: &Topology) {
+    fn begin_stages(&mut self, topology: &Topology) {
         for stage in &topology.stages[self.stages.len()..] {
             self.stages.push(StageAccount::begin(stage.start_ns));
         }
+    }
+
+    /// Follows processes that changed stage: each takes along what it did. Returns the first samples of stages that were
+    /// made of such processes; their time goes back to when their first process began.
+    fn move_processes(&mut self, topology: &Topology, now_ns: u64) -> BTreeMap<usize, StageSample> {
+        let mut samples: BTreeMap<usize, StageSample> = BTreeMap::new();
         for (pid, process) in &topology.processes {
             let account =
                 self.processes.entry(*pid).or_insert_with(|| ProcessAccount::new(process.stage));
@@ -118,15 +123,24 @@ impl Accounts {
             if from == process.stage {
                 continue;
             }
-            // It takes its CPU time with it.
             let cpu_ns = account.counted_ns().min(self.stages[from].cpu_ns);
             self.stages[from].cpu_ns -= cpu_ns;
-            self.stages[process.stage].cpu_ns += cpu_ns;
-            if let (Some(io), Some(own)) = (account.io, account.own_io()) {
-                self.stages[from].io.ended = self.stages[from].io.ended.plus(own);
-                account.io_elsewhere = io;
-            }
+            self.stages[from].io.leave(account.own_io().unwrap_or_default());
+            let sample = samples.entry(process.stage).or_default();
+            sample.run_sum_ns += cpu_ns;
         }
+        for (index, sample) in &mut samples {
+            // More than one CPU's worth: how many ran at a time is not known any more.
+            let stage = &mut self.stages[*index];
+            let spread_ns = sample.run_sum_ns.min(now_ns.saturating_sub(stage.last_ns));
+            stage.cpu_ns += sample.run_sum_ns - spread_ns;
+            sample.run_sum_ns = spread_ns;
+        }
+        samples
+    }
+
+    /// Follows stages that turned out to be containers, and turns of loops that were joined.
+    pub(crate) fn follow(&mut self, topology: &Topology) {
         for (stage, account) in topology.stages.iter().zip(&mut self.stages) {
             account.become_container(stage.is_container);
         }

@@ -13,7 +13,7 @@ pub(crate) struct ProcessAccount {
     pub(crate) most_threads: u32,
     pub(crate) children: Children,
     pub(crate) io: Option<IoCount>,
-    /// What it had read and written when it came to its stage, and what its children did for other stages.
+    /// What its children read and wrote for other stages.
     pub(crate) io_elsewhere: IoCount,
 }
 

@@ -52,6 +52,13 @@ pub(crate) struct StageIo {
     read_ns: u64,
 }
 
+impl StageIo {
+    /// A process went to another stage, with all it had read and written.
+    pub(crate) fn leave(&mut self, of_process: IoCount) {
+        self.total = self.total.map(|total| total.minus(of_process));
+    }
+}
+
 /// What cannot be told about a stage.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unseen {
@@ -114,6 +121,7 @@ impl StageAccount {
             self.spent = Spent::default();
             self.causes.clear();
             self.series = Series::default();
+            self.divider = Divider::default();
         }
         self.processes.are_containers = is_container;
     }

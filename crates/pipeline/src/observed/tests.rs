@@ -7,7 +7,10 @@ use fullbore_pipe::{Limits, PipeId};
 use fullbore_record::Outcome;
 
 use super::*;
-use crate::sample::{Awaited, Born, Doing, HeldEnds, PipeCapacity, PipeEnd, ProcessLook, TaskLook};
+use crate::account::stage::StageAccount;
+use crate::sample::{
+    Awaited, Born, Doing, HeldEnds, IoCount, PipeCapacity, PipeEnd, ProcessLook, TaskLook,
+};
 use crate::topology::Roots;
 use crate::topology::pipes::Pipes;
 use crate::tune::Tuning;
@@ -185,4 +188,44 @@ fn a_process_that_cannot_be_looked_into_is_a_named_gap() {
     made_up.look(vec![hidden], vec![]);
     let gaps: Vec<&String> = made_up.observed.gaps.iter().collect();
     assert!(matches!(&gaps[..], [gap] if gap.contains("reader (process 12)")), "{gaps:?}");
+}
+
+const HELPER: i32 = 13;
+
+#[test]
+fn a_process_that_becomes_a_stage_takes_along_what_it_did() {
+    let mut made_up = MadeUp::new();
+    let inner = PipeId::anonymous(78);
+    let born =
+        vec![Born { pid: HELPER, parent: WRITER, words: words("gzip"), ends: vec![end(0, inner)] }];
+    let to_helper = PipeEnd { fd: 3, reads: false, writes: true, ..end(3, inner) };
+    let held = |ends: &[PipeEnd], pid| HeldEnds { pid, ends: ends.to_vec() };
+    let ends =
+        vec![held(&[end(1, made_up.pipe), to_helper], WRITER), held(&[end(0, inner)], HELPER)];
+    let census = Census { at_ns: made_up.now_ns, born, ends: Some(ends.clone()) };
+    made_up.observed.take_in_census(&census);
+    let begin_ns = made_up.now_ns;
+    let step = |made_up: &mut MadeUp, written_bytes| {
+        let io = Some(IoCount { written_bytes, ..IoCount::default() });
+        let writer = task(WRITER, Doing::Writing(Awaited::Pipe(inner)), 0);
+        let helper = ProcessLook { io, ..task(HELPER, Doing::Running, 2 * MS) };
+        made_up.look(vec![writer, helper], vec![]);
+    };
+    for turn in 1..=100 {
+        step(&mut made_up, turn * 10);
+    }
+    assert_eq!(made_up.observed.topology.processes[&HELPER].stage, 1, "it is the writer's child");
+    let census = Census { at_ns: made_up.now_ns, born: vec![], ends: Some(ends) };
+    made_up.observed.take_in_census(&census);
+    step(&mut made_up, 1010);
+
+    let stage = made_up.observed.topology.processes[&HELPER].stage;
+    let accounts = &made_up.observed.accounts.stages;
+    let (writer, helper) = (&accounts[1], &accounts[stage]);
+    let life_ns = (made_up.now_ns - begin_ns) as f64;
+    assert_eq!((writer.cpu_ns, helper.cpu_ns), (0, 202 * MS));
+    assert!((helper.life_ns() - life_ns).abs() < 1e-3 * life_ns, "{} ns", helper.life_ns());
+    assert!(helper.spent.running_ns > 0.99 * life_ns, "{:?}", helper.spent);
+    let written = |stage: &StageAccount| stage.io.total.unwrap_or_default().written_bytes;
+    assert_eq!((written(writer), written(helper)), (0, 1010));
 }

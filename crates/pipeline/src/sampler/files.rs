@@ -170,7 +170,10 @@ impl ProcessFiles {
     /// Reads the times of every thread, which also tells whether it ran since the last look.
     pub(crate) fn read_times(&mut self, buffer: &mut [u8]) {
         self.tasks.retain_mut(|task| task.read_times(self.clockwork, buffer));
-        self.news.has_run = self.tasks.iter().any(|task| task.blocked.is_none());
+        // Threads that are not followed may have run.
+        let are_all_followed = self.tasks.len() < TASKS_MAX;
+        self.news.has_run =
+            !are_all_followed || self.tasks.iter().any(|task| task.blocked.is_none());
         if self.news.has_run {
             self.news.stopped = None;
         }

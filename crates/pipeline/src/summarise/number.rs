@@ -107,10 +107,11 @@ fn is_shown(topology: &Topology, accounts: &Accounts, index: usize) -> bool {
         return true;
     }
     let total: u64 = accounts.stages.iter().map(|account| account.cpu_ns).sum();
-    let life = account.life_ns().max(1.0);
+    // Most of it is no part of its account, because it only waited for its children.
+    let life_ns = stage.last_ns.saturating_sub(stage.start_ns).max(1) as f64;
     let works = account.cpu_ns as f64 > total as f64 * SHELL_CPU_SHARE_MIN
         && account.cpu_ns > SHELL_CPU_NS_MIN;
-    works || (account.spent.reading_ns + account.spent.writing_ns) / life > SHELL_PIPE_SHARE_MIN
+    works || account.spent.reading_ns + account.spent.writing_ns > SHELL_PIPE_SHARE_MIN * life_ns
 }
 
 fn is_pipe_shown(topology: &Topology, pipe: &Pipe) -> bool {

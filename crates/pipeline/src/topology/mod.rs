@@ -114,7 +114,9 @@ impl Topology {
     fn take_in_process(&mut self, seen: &ProcessLook, now_ns: u64) {
         let Some(process) = self.processes.get_mut(&seen.pid) else { return };
         let stage = &mut self.stages[process.stage];
-        stage.last_ns = now_ns;
+        // What has ended did so at some time since the look before.
+        let ended_ns = u64::midpoint(self.last_ns.min(now_ns), now_ns);
+        stage.last_ns = stage.last_ns.max(if seen.has_ended { ended_ns } else { now_ns });
         process.parent = seen.parent.unwrap_or(process.parent);
         if seen.has_ended {
             self.ended.push(seen.pid);
@@ -293,8 +295,9 @@ impl Topology {
                 ends: Vec::new(),
             };
             let index = self.stages.len();
-            let words = process.words.clone();
-            self.stages.push(Stage { words, ..Stage::new(pid, &leader, now_ns) });
+            // It was there before it was a stage, and takes along what it did (see `Accounts::follow`).
+            let (words, start_ns) = (process.words.clone(), process.first_ns.min(now_ns));
+            self.stages.push(Stage { words, ..Stage::new(pid, &leader, start_ns) });
             self.move_family(child, index);
             if let Some(process) = self.processes.get_mut(&child) {
                 process.is_leader = true;

@@ -170,3 +170,33 @@ fn a_program_that_uses_the_pipe_to_its_child_works() {
     assert_eq!(holders(&topology, 8, End::Write), ["tee"]);
     assert_eq!(holders(&topology, 9, End::Write), ["tee"]);
 }
+
+/// A loop runs `gzip` twice; the second begins in the time between two looks in which the first ends.
+#[test]
+fn turns_of_a_loop_that_follow_without_a_break_become_one_stage() {
+    let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+    let mut topology = Topology::new(roots, Pipes::default());
+    let born = |pid, parent, text: &str| Born { pid, parent, words: words(text), ends: vec![] };
+    let look = |at_ns, pids: &[(i32, bool)]| Look {
+        at_ns,
+        processes: pids
+            .iter()
+            .map(|(pid, has_ended)| ProcessLook {
+                pid: *pid,
+                has_ended: *has_ended,
+                ..ProcessLook::default()
+            })
+            .collect(),
+        capacities: vec![],
+    };
+    let begin = vec![born(SHELL, 1, "sh -c line"), born(FIRST, SHELL, "gzip")];
+    topology.take_in_census(&Census { born: begin, ends: None, at_ns: 0 });
+    topology.take_in_look(&look(10 * MS, &[(SHELL, false), (FIRST, false)]));
+    let next = vec![born(SECOND, SHELL, "gzip")];
+    topology.take_in_census(&Census { born: next, ends: None, at_ns: 60 * MS });
+    topology.take_in_look(&look(60 * MS, &[(SHELL, false), (FIRST, true), (SECOND, false)]));
+    topology.take_in_look(&look(99 * MS, &[(SHELL, false), (SECOND, true)]));
+    topology.join_repetitions();
+    let repeats: Vec<Option<usize>> = topology.stages.iter().map(|stage| stage.repeats).collect();
+    assert_eq!(repeats, [None, None, Some(1)]);
+}
