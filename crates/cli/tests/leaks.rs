@@ -118,3 +118,24 @@ fn stages_inherit_no_descriptor_of_ours() {
         String::from_utf8_lossy(&finish(plain).stdout)
     );
 }
+
+/// The most descriptors that fullbore has while the line runs; the line prints how many there are, again and again.
+fn most_descriptors(line: &str) -> usize {
+    let ended = Sandbox::new().run(&["run", "-q", line]);
+    let text = String::from_utf8(ended.stdout).unwrap();
+    text.lines().map(|line| line.trim().parse().unwrap()).max().expect("the line prints numbers")
+}
+
+#[test]
+fn only_live_processes_hold_descriptors_four_each() {
+    // The parent of the shell is fullbore.
+    let count = "ls /proc/$PPID/fd | wc -l";
+    let short = format!("for i in $(seq 150); do echo $i | cat | cat >/dev/null; done; {count}");
+    let after_many = most_descriptors(&short);
+    assert!(after_many <= 64 + 4 * 3, "{after_many} after 450 processes");
+
+    let long = format!("sleep 1 {}", "| cat ".repeat(31));
+    let wide = format!("{long} & while kill -0 $! 2>/dev/null; do {count}; done; wait");
+    let for_many = most_descriptors(&wide);
+    assert!((3 * 32..=64 + 4 * 35).contains(&for_many), "{for_many} for 32 processes");
+}

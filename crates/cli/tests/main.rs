@@ -32,6 +32,7 @@ mod gost_keys;
 mod gost_memory;
 mod gost_openssl;
 mod help;
+mod hints;
 mod lab;
 mod leaks;
 mod report;

@@ -18,6 +18,7 @@ const TOP: &[&str] = &[
     "bound_ns",
     "overlap_percent",
     "parallelism",
+    "cpu_ns",
     "observer_cpu_ns",
     "samples",
     "host",
@@ -42,6 +43,7 @@ const HOST: &[&str] = &[
 const STAGE: &[&str] = &[
     "command_is",
     "words",
+    "locale",
     "stage",
     "pid",
     "command",
@@ -131,6 +133,9 @@ fn the_numbers_of_a_record_fit_together() {
     assert!(record.bound_ns <= record.elapsed_ns, "{} > {}", record.bound_ns, record.elapsed_ns);
     assert!(record.samples > 20, "{} samples", record.samples);
     assert!(record.observer_cpu_ns > 0 && record.observer_cpu_ns < record.elapsed_ns);
+    let in_stages_ns: u64 = record.stages.iter().map(|stage| stage.cpu_ns).sum();
+    let cpu_ns = record.cpu_ns.expect("all processes have ended");
+    assert!(in_stages_ns > 0 && in_stages_ns < cpu_ns + 20_000_000, "{in_stages_ns} of {cpu_ns}");
     assert!(record.started_unix_ns > 1_600_000_000_000_000_000);
     assert!(record.host.cpus >= 1 && record.host.kernel.contains('.'));
     for stage in &record.stages {

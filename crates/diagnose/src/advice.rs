@@ -6,7 +6,7 @@ use fullbore_record::{FindingKind, Outcome};
 
 use super::choose::Choice;
 use super::cures;
-use super::flow::{Doing, Flow};
+use super::flow::{Doing, Flow, StageFlow};
 use super::names::Command;
 use super::parts::{Advice, joined, only};
 use super::phrases::count;
@@ -33,6 +33,9 @@ pub(super) fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> Advi
     joined([what_to_do, only(tuned(flow).unwrap_or_default())])
 }
 
+/// A stage that reads less than this, in bytes a second, gains from running several copies.
+const WORTH_SHARING: f64 = 60e6;
+
 fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
     let stage = &flow.stages[choice.top];
     let was_tuned = flow.record.tuning.iter().any(|t| t.outcome == Outcome::Kept);
@@ -53,9 +56,16 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
     let cure = super::calls::cure_of(flow, choice.top);
     let has_input = !stage.upstream.is_empty()
         || flow.record.pipes.iter().any(|p| p.readers.contains(&stage.stage.stage));
-    let lines_can_be_shared = threads_help && has_input;
+    let lines_can_be_shared = threads_help && has_input && is_slow_enough_to_share(stage);
     let faster = || cures::for_cpu(&runs, &stage.name, threads_help, lines_can_be_shared);
     joined([opening, cure.unwrap_or_else(faster)])
+}
+
+/// GNU parallel copies its input and its output, in Perl and through files: with a fast program, that costs more than
+/// several copies gain.
+fn is_slow_enough_to_share(stage: &StageFlow<'_>) -> bool {
+    let read = stage.stage.read_bytes.map(|bytes| bytes as f64);
+    stage.life_ns > 0.0 && read.is_some_and(|bytes| bytes / stage.life_ns * 1e9 < WORTH_SHARING)
 }
 
 /// What tuning did, when it did something.

@@ -7,6 +7,7 @@ use super::bound::bound_ns;
 use super::choose::{Choice, kind_of};
 use super::evidence::Evidence;
 use super::flow::{Doing, Flow, Neighbour, StageFlow};
+use super::phases;
 use super::phrases::{Amounts, list, time};
 
 /// Parts of a stage's time, and waits of a neighbour, below this share are not worth a word.
@@ -48,6 +49,7 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
     if choice.equal.is_none() && stage.own_ns() < ALONE * flow.span_ns {
         message.push_str(&runner_up(flow, choice.top));
     }
+    message.push_str(&phases::clause(flow, choice.top));
     let stopped_ns = flow.record.elapsed_ns as f64 - flow.span_ns;
     if stopped_ns > 0.0 {
         message.push_str(&format!("; the pipeline was stopped for {}", time(stopped_ns)));

@@ -3,7 +3,7 @@
 use fullbore_record::{Cause, FindingKind};
 
 use super::names::Command;
-use super::parts::{Advice, command, joined, only, paste, text};
+use super::parts::{Advice, joined, only, paste};
 
 /// Starting so many processes is work of its own.
 pub(super) const MANY_PROCESSES: u32 = 100;
@@ -29,7 +29,7 @@ pub(super) fn passes_on(runs: &Command) -> bool {
 pub(super) fn for_small_calls(runs: &Command, direction: Direction) -> Advice {
     option_to_drop(runs)
         .or_else(|| own_buffer_option(runs))
-        .unwrap_or_else(|| stdbuf(runs, direction))
+        .unwrap_or_else(|| by_itself(runs, direction))
 }
 
 /// An option, or a call in its script, that switches buffering off.
@@ -90,18 +90,14 @@ fn own_buffer_option(runs: &Command) -> Option<Advice> {
     Some(only(advice))
 }
 
-fn stdbuf(runs: &Command, direction: Direction) -> Advice {
-    let option = if direction == Direction::Reads { "-i64K" } else { "-o64K" };
-    match runs.typed(&format!("stdbuf {option}")) {
-        Some(line) => vec![
-            text("Give it larger buffers: "),
-            command(line),
-            text(" (works for programs that use C's stdio)."),
-        ],
-        None => only(format!(
-            "Give it larger buffers with stdbuf {option} (works for programs that use C's stdio)."
-        )),
-    }
+/// A program that leaves buffering to C's stdio moves 4 KiB at a time through a pipe, which is not small: what moves less
+/// has switched that off or has never used it, so stdbuf(1) cannot change it.
+fn by_itself(runs: &Command, direction: Direction) -> Advice {
+    let what = if direction == Direction::Reads { "reads" } else { "writes" };
+    let name = if runs.program.is_empty() { "the program" } else { &runs.program };
+    only(format!(
+        "{name} itself decides how much it {what} at a time: look in its manual for an option for larger pieces."
+    ))
 }
 
 /// What makes a CPU-bound program faster; `threads_help`: it uses one CPU and there are more;
@@ -138,12 +134,13 @@ fn known_to_be_faster(runs: &Command, threads_help: bool) -> Option<Advice> {
         }
         "xz" if threads_help => line("All CPUs work with -T0: ", "xz -T0"),
         "zstd" if threads_help => line("All CPUs compress with -T0: ", "zstd -T0"),
-        "sort" if runs.has_short('S') || runs.before.iter().any(|word| word == "LC_ALL=C") => None,
+        "sort" if runs.has_short('S') || runs.orders_by_bytes() => None,
         "sort" => line("Faster, if the order of bytes will do: ", "LC_ALL=C sort -S 50%"),
         "jq" => Some(only("jaq runs most jq programs, and faster.")),
-        "grep" | "awk" | "gawk" if runs.before.iter().any(|word| word == "LC_ALL=C") => None,
-        "grep" => line("Faster, more so with -F for fixed strings: ", "LC_ALL=C grep"),
-        "awk" | "gawk" => line("Often several times faster: ", "LC_ALL=C mawk"),
+        "grep" if runs.takes_bytes() => None,
+        "grep" => line("Faster, if characters may be compared byte by byte: ", "LC_ALL=C grep"),
+        "gawk" => line("Often several times faster: ", "mawk"),
+        "awk" => Some(only("If awk is not mawk here, mawk is often several times faster.")),
         _ => None,
     }
 }
@@ -252,7 +249,7 @@ mod tests {
         for (words, cure) in [
             (&["grep", "--line-buffered", "x"][..], "Drop --line-buffered of grep."),
             (&["sed", "-nu", "s/a/b/"], "Drop -u of sed."),
-            (&["sed", "s/-u/b/"], "`stdbuf -o64K sed s/-u/b/`"),
+            (&["sed", "s/-u/b/"], "sed itself decides how much it writes at a time"),
             (&["stdbuf", "-oL", "cut", "-f1"], "Drop stdbuf -oL."),
             (&["env", "PYTHONUNBUFFERED=1", "python3", "x.py"], "Drop PYTHONUNBUFFERED."),
             (&["python3.12", "-u", "x.py"], "Drop -u of python3.12."),
@@ -265,7 +262,7 @@ mod tests {
             (&["dd", "bs=512"], "bs=64K."),
             (&["dd", "bs=512", "count=9"], "bs=64K iflag=fullblock, with count= made smaller"),
             (&["bash", "loop.sh"], "let awk do the loop"),
-            (&["tr", "a b", "c"], "`stdbuf -o64K tr 'a b' c`"),
+            (&["tr", "a b", "c"], "itself decides"),
         ] {
             let mut stage = StageRecord::default();
             stage.words = words.iter().map(|word| (*word).to_owned()).collect();
@@ -308,6 +305,23 @@ mod tests {
             let mut stage = StageRecord::default();
             stage.words = words.iter().map(|word| (*word).to_owned()).collect();
             assert_eq!(takes_each_line_alone(&Command::of(&stage)), is_shared, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_hint_does_not_repeat_what_the_environment_says_already() {
+        for (program, locale, is_told) in [
+            ("sort", "C", false),
+            ("sort", "C.UTF-8", false),
+            ("sort", "de_DE.UTF-8", true),
+            ("grep", "POSIX", false),
+            ("grep", "C.UTF-8", true),
+        ] {
+            let mut stage = StageRecord::default();
+            stage.words = vec![program.to_owned(), "x".to_owned()];
+            stage.locale = Some(locale.to_owned());
+            let text = advice_text(&for_cpu(&Command::of(&stage), program, true, false));
+            assert_eq!(text.contains("LC_ALL=C"), is_told, "{program}, {locale}: {text}");
         }
     }
 

@@ -22,6 +22,7 @@ mod flow;
 mod incidents;
 mod names;
 mod parts;
+mod phases;
 mod phrases;
 mod quota;
 mod turns;

@@ -43,6 +43,8 @@ pub(super) struct Command {
     pub(super) before: Vec<String>,
     /// It is a loop, a condition or a group of the shell.
     pub(super) is_compound: bool,
+    /// The locale it runs in, when that is known.
+    locale: Option<String>,
 }
 
 impl Command {
@@ -51,12 +53,14 @@ impl Command {
         if stage.main_words.is_empty() {
             return Self::that_started(stage);
         }
+        // The locale is that of the program which started it.
         Self::of_words(&stage.main_words, false)
     }
 
     /// What this stage began with; its main program may be another.
     pub(super) fn that_started(stage: &StageRecord) -> Self {
-        Self::of_words(&stage.words, stage.command_is == CommandIs::ShellText)
+        let command = Self::of_words(&stage.words, stage.command_is == CommandIs::ShellText);
+        Self { locale: stage.locale.clone(), ..command }
     }
 
     fn of_words(words: &[String], is_compound: bool) -> Self {
@@ -70,6 +74,7 @@ impl Command {
             before: words[..start.min(words.len())].to_vec(),
             path: first.to_owned(),
             is_compound,
+            locale: None,
         }
     }
 
@@ -107,6 +112,18 @@ impl Command {
         self.is_compound
             || ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "busybox"]
                 .contains(&self.program.as_str())
+    }
+
+    /// It takes each byte for a character, and orders lines by their bytes.
+    pub(super) fn takes_bytes(&self) -> bool {
+        self.before.iter().any(|word| word == "LC_ALL=C")
+            || self.locale.as_ref().is_some_and(|name| ["C", "POSIX"].contains(&name.as_str()))
+    }
+
+    /// It orders lines by their bytes: in `C.UTF-8` that is the order of characters.
+    pub(super) fn orders_by_bytes(&self) -> bool {
+        let is_c = |name: &String| name.to_lowercase().replace('-', "") == "c.utf8";
+        self.takes_bytes() || self.locale.as_ref().is_some_and(is_c)
     }
 
     /// One of its arguments is exactly one of `options`.

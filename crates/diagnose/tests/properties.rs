@@ -158,6 +158,8 @@ prop_compose! {
             line.stage = stage;
             line.blocked_writing = blocked_writing;
             line.blocked_reading = blocked_reading;
+            line.read_bytes = vec![start_ns; 9];
+            line.written_bytes = vec![step_ns; 9];
             timeline.stages.push(line);
         }
         timeline

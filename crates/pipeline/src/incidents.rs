@@ -143,7 +143,7 @@ impl Scene<'_> {
         let own = self.topology.roots.own;
         let is_left_over = |(pid, stage): &(i32, usize)| {
             let holding = &self.topology.stages[*stage];
-            let first_is_gone = !holding.leader_is_alive || holding.container == own;
+            let first_is_gone = !holding.leader.is_alive || holding.container == own;
             let process = self.topology.processes.get(pid);
             let is_orphan = || process.is_some_and(|process| process.parent == own);
             *stage == waiting || (first_is_gone && is_orphan() && !self.works(*stage))

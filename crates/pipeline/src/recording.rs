@@ -48,11 +48,16 @@ pub(crate) struct Start {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct End {
     pub(crate) elapsed_ns: u64,
     pub(crate) exit_status: i32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_ns: Option<u64>,
     pub(crate) observer_cpu_ns: u64,
+    /// Gaps that are known at the end only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) gaps: Vec<String>,
 }
 
 /// Writes a recording, if one is wanted. A failure to write ends the recording, not the run.
@@ -81,7 +86,7 @@ impl Recorder {
     }
 
     pub(crate) fn end(&mut self, end: &End) {
-        self.write(|| Line::End(*end));
+        self.write(|| Line::End(end.clone()));
         if let Some(to) = &mut self.to {
             // The run is over; what could not be written makes the recording one that a replay refuses.
             let _ = to.flush();
@@ -215,12 +220,14 @@ impl Replay {
 
     fn finish(mut self, start: &Start, end: End) -> RunRecord {
         self.observed.finish();
+        self.observed.gaps.extend(end.gaps);
         let frame = Frame {
             command: &start.command,
             started_unix_ns: start.started_unix_ns,
             elapsed_ns: end.elapsed_ns,
             exit_status: Some(end.exit_status),
             job: None,
+            cpu_ns: end.cpu_ns,
             observer_cpu_ns: end.observer_cpu_ns,
             host: &start.host,
         };

@@ -104,6 +104,9 @@ pub(crate) struct ProcessLook {
     /// What it runs, if that has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) words: Option<Vec<String>>,
+    /// The locale in which that was started, when it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) locale: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) peak_memory_bytes: Option<u64>,
     /// From now on it counts as closed to us: another user's process, or one that is protected.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use fullbore_measure::Host;
 use fullbore_pipe::Limits;
-use fullbore_proc::{Root, State, host};
+use fullbore_proc::{CpuTimes, Root, State, host};
+use fullbore_process::children_cpu_time;
 use rustix::time::ClockId;
 use signal_hook::consts::signal::{SIGCONT, SIGSTOP, SIGTSTP};
 
@@ -74,11 +75,15 @@ pub fn run(
     onlooker: &mut dyn Onlooker,
 ) -> Result<Finished, Error> {
     let host = host(&Root::system());
+    let before = Before { children: children_cpu_time(), cpus: Root::system().cpu_times() };
     let events = Events::listen(onlooker.interval().is_some())?;
     let started = start(command)?;
     events.begin(started.pid);
-    Session::begin(command, options, host, started).watch_to_the_end(&events, onlooker)
+    Session::begin(command, options, (host, before), started).watch_to_the_end(&events, onlooker)
 }
+
+/// Stolen CPU time worth a sentence: in idle minutes there is a percent or two on a shared host.
+const STOLEN_PERCENT: f64 = 5.0;
 
 /// What ended this long before a signal was heard of may have ended of it.
 const A_MOMENT_NS: u64 = 500_000_000;
@@ -96,10 +101,24 @@ struct Session {
     pace: Pace,
     /// Signals of which it is not known yet whether the shell got them, too.
     doubts: Vec<Doubt>,
+    before: Before,
+}
+
+/// Counts that go on from run to run, as they were before this one.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    /// CPU time of children that this process had waited for.
+    children: Option<Duration>,
+    cpus: Option<CpuTimes>,
 }
 
 impl Session {
-    fn begin(command: &Command, options: Options, host: Host, started: Started) -> Self {
+    fn begin(
+        command: &Command,
+        options: Options,
+        (host, before): (Host, Before),
+        started: Started,
+    ) -> Self {
         let own = std::process::id().cast_signed();
         let roots = Roots { shell: started.pid, shell_words: command.shell_words(), own };
         let limits =
@@ -126,6 +145,7 @@ impl Session {
             pace: Pace::new(started.unix_ns),
             tuning: options.tuning,
             doubts: Vec::new(),
+            before,
             host,
             job: options.job,
             started,
@@ -173,7 +193,7 @@ impl Session {
         let known = self.observed.topology.stages.len();
         self.observed.take_in_census(&census);
         let new = self.observed.topology.stages.get(known..).unwrap_or_default();
-        new.iter().for_each(|stage| self.sampler.leaders.hold(stage.leader));
+        new.iter().for_each(|stage| self.sampler.leaders.hold(stage.leader.pid));
         let look = self.sampler.look(&self.observed.topology, now_ns);
         let mut changes = self.observed.take_in_look(&look);
         self.recorder.sample(Sample { census, look });
@@ -186,7 +206,12 @@ impl Session {
     }
 
     fn elapsed_ns(&self) -> u64 {
-        u64::try_from(self.started.at.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        nanoseconds(self.started.at.elapsed())
+    }
+
+    /// CPU time of the processes of this run that were waited for.
+    fn children_cpu_ns(&self) -> Option<u64> {
+        Some(nanoseconds(children_cpu_time()?.saturating_sub(self.before.children?)))
     }
 
     fn show(&mut self, due: Option<Instant>, onlooker: &mut dyn Onlooker) -> Option<Instant> {
@@ -205,8 +230,8 @@ impl Session {
             elapsed_ns,
             exit_status,
             job: self.job.as_ref(),
-            observer_cpu_ns: u64::try_from(cpu_time(ClockId::ProcessCPUTime).as_nanos())
-                .unwrap_or(u64::MAX),
+            cpu_ns: exit_status.and_then(|_| self.children_cpu_ns()),
+            observer_cpu_ns: nanoseconds(cpu_time(ClockId::ProcessCPUTime)),
             host: &self.host,
         };
         let (mut record, numbers) = record(&self.observed, &frame);
@@ -311,6 +336,17 @@ impl Session {
         true
     }
 
+    /// What a run should know when the host of this virtual machine ran something else on its CPUs.
+    fn stolen_time(&self) -> Option<String> {
+        let percent = Root::system().cpu_times()?.stolen_percent_since(self.before.cpus?)?;
+        (percent >= STOLEN_PERCENT).then(|| {
+            format!(
+                "the host of this virtual machine took away {percent:.0} % of its CPU time (steal): shares may be off, \
+                 and another run may come out differently"
+            )
+        })
+    }
+
     fn finish(mut self, status: i32) -> Finished {
         let exit_status = as_shell_reports(status);
         let elapsed_ns = self.elapsed_ns();
@@ -318,13 +354,19 @@ impl Session {
         self.learn_statuses();
         self.note_status(self.started.pid, exit_status);
         self.observed.finish();
+        let gaps: Vec<String> = self.stolen_time().into_iter().collect();
+        self.observed.gaps.extend(gaps.iter().cloned());
         restore_all(&self.observed.topology, &self.sampler);
         let (record, _) = self.record(elapsed_ns, Some(exit_status));
-        let observer_cpu_ns = record.observer_cpu_ns;
-        self.recorder.end(&End { elapsed_ns, exit_status, observer_cpu_ns });
+        let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);
+        self.recorder.end(&End { elapsed_ns, exit_status, cpu_ns, observer_cpu_ns, gaps });
         let signal = (status & 0x7f != 0).then_some(status & 0x7f);
         Finished { record, signal, was_refused: self.observed.tuner.was_refused() }
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// CPU time of this process or thread so far.

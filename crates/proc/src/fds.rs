@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
+use crate::unix_sockets;
+
 /// A descriptor of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fd {
@@ -36,6 +38,8 @@ pub enum Target {
     },
     /// A socket to a process of this machine: a Unix socket, a socket pair.
     LocalSocket,
+    /// One side of a socket pair through which data flows one way only, by the inode of the side at which it arrives.
+    OneWay(u64),
     /// A socket to a network, or of a kind that is not known.
     Socket,
     /// A terminal.
@@ -70,15 +74,23 @@ pub(crate) fn look_up(folder: &Path, number: i32) -> io::Result<Fd> {
     // Linux shows the mode in which a descriptor was opened as the permissions of the link.
     let mode = std::fs::symlink_metadata(&link)?.permissions().mode();
     let path = std::fs::read_link(&link)?;
-    Ok(Fd {
-        number,
-        reads: mode & 0o400 != 0,
-        writes: mode & 0o200 != 0,
-        target: target(&link, path),
-    })
+    let (reads, writes) = (mode & 0o400 != 0, mode & 0o200 != 0);
+    let target = target(&link, &path);
+    if let Some(one_way) = inode_of_socket(&path)
+        .filter(|_| target == Target::LocalSocket)
+        .and_then(unix_sockets::one_way)
+    {
+        let target = Target::OneWay(one_way.receiver);
+        return Ok(Fd { number, reads: one_way.reads, writes: !one_way.reads, target });
+    }
+    Ok(Fd { number, reads, writes, target })
 }
 
-fn target(link: &Path, path: PathBuf) -> Target {
+fn inode_of_socket(path: &Path) -> Option<u64> {
+    path.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}
+
+fn target(link: &Path, path: &Path) -> Target {
     let text = path.as_os_str().as_bytes();
     if let Some(inode) = text.strip_prefix(b"pipe:[").and_then(|rest| rest.strip_suffix(b"]")) {
         return match std::str::from_utf8(inode).ok().and_then(|digits| digits.parse().ok()) {
@@ -123,7 +135,7 @@ fn socket(link: &Path) -> Target {
 }
 
 /// Finds out what a path leads to, without making a network file system ask its server.
-fn file_type(link: &Path, path: PathBuf) -> Target {
+fn file_type(link: &Path, path: &Path) -> Target {
     let Ok(stat) = statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE | StatxFlags::INO)
     else {
         return Target::File;
@@ -131,7 +143,7 @@ fn file_type(link: &Path, path: PathBuf) -> Target {
     match FileType::from_raw_mode(u32::from(stat.stx_mode)) {
         FileType::Fifo => {
             let device = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
-            Target::Fifo { device, inode: stat.stx_ino, path }
+            Target::Fifo { device, inode: stat.stx_ino, path: path.to_owned() }
         }
         FileType::Socket => Target::Socket,
         FileType::CharacterDevice => Target::Device,
@@ -181,8 +193,13 @@ mod tests {
     fn files_devices_and_sockets_are_told_apart() {
         assert_eq!(own(&std::fs::File::open("/dev/null").unwrap()).target, Target::Device);
         assert_eq!(own(&tempfile::tempfile().unwrap()).target, Target::File);
-        let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (socket, peer) = std::os::unix::net::UnixStream::pair().unwrap();
         assert_eq!(own(&socket).target, Target::LocalSocket);
+        socket.shutdown(std::net::Shutdown::Read).unwrap();
+        let inode = rustix::fs::fstat(&peer).unwrap().st_ino;
+        let writing = own(&socket);
+        assert_eq!(writing.target, Target::OneWay(inode));
+        assert!(writing.writes && !writing.reads);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         assert_eq!(own(&listener).target, Target::Socket);
     }

@@ -15,9 +15,11 @@
 mod blocked;
 mod children;
 mod cpu_model;
+mod cpu_times;
 mod fds;
 mod host;
 mod io;
+mod locale;
 mod polled;
 mod root;
 mod schedstat;
@@ -25,10 +27,12 @@ mod stat;
 mod status;
 mod syscall_numbers;
 mod unavailable;
+mod unix_sockets;
 
 pub use blocked::{Activity, Wait};
 pub use children::children;
 pub use cpu_model::cpu_model;
+pub use cpu_times::CpuTimes;
 pub use fds::{Fd, Target};
 pub use host::{PipeLimits, clock_ticks_per_second, host, pipe_limits};
 pub use io::Io;

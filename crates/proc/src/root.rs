@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-use crate::{Activity, Fact, Fd, Io, SchedStat, Stat, Status, Unavailable, children};
+use crate::{Activity, CpuTimes, Fact, Fd, Io, SchedStat, Stat, Status, Unavailable, children};
 
 /// A process file system: `/proc`, or a captured copy of one in tests.
 #[derive(Clone, Debug)]
@@ -18,13 +18,20 @@ pub struct Root {
     is_system: bool,
 }
 
-/// A file of `/proc` that stays open and is read again and again.
+/// A file of `/proc` that is read again and again.
 ///
-/// It belongs to the process it was opened for. When that process is gone, reading returns [`Unavailable::Gone`], even
+/// It stays open, unless it comes from [`Root::cold_file`], so it belongs to the process it was opened for. When that process is gone, reading returns [`Unavailable::Gone`], even
 /// if another process has its number by then.
 #[derive(Debug)]
 pub struct HotFile {
-    file: Result<File, Unavailable>,
+    file: Result<Kept, Unavailable>,
+}
+
+/// What is kept between two readings.
+#[derive(Debug)]
+enum Kept {
+    File(File),
+    Path { root: Root, pid: i32, path: PathBuf },
 }
 
 /// Longer than most files of a process.
@@ -40,7 +47,17 @@ impl HotFile {
     /// The reason when the text is not available, including a failure to open the file.
     pub fn try_read<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b str, Unavailable> {
         let file = self.file.as_ref().map_err(|why| *why)?;
-        let length = file.read_at(buffer, 0).map_err(|error| Unavailable::from_error(&error))?;
+        let read = |file: &File, buffer: &mut [u8]| {
+            file.read_at(buffer, 0).map_err(|error| Unavailable::from_error(&error))
+        };
+        let length = match file {
+            Kept::File(file) => read(file, buffer)?,
+            Kept::Path { root, pid, path } => {
+                let opened = File::open(path);
+                let file = opened.map_err(|error| root.why_missing(*pid, path, &error))?;
+                read(&file, buffer)?
+            }
+        };
         let bytes = &mut buffer[..length];
         while let Err(error) = std::str::from_utf8(bytes) {
             bytes[error.valid_up_to()] = b'?';
@@ -53,7 +70,7 @@ impl HotFile {
         self.try_read(buffer).ok()
     }
 
-    /// Tells whether the file was opened.
+    /// Tells whether the file was opened; always true for one of [`Root::cold_file`].
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.file.is_ok()
@@ -85,7 +102,16 @@ impl Root {
     pub fn hot_file(&self, pid: i32, name: &str) -> HotFile {
         let path = self.file(pid, name);
         let opened = File::open(&path);
-        HotFile { file: opened.map_err(|error| self.why_missing(pid, &path, &error)) }
+        let file = opened.map(Kept::File);
+        HotFile { file: file.map_err(|error| self.why_missing(pid, &path, &error)) }
+    }
+
+    /// The same without a descriptor: the file is opened anew for each reading. If another process has that number by then,
+    /// its file is read.
+    #[must_use]
+    pub fn cold_file(&self, pid: i32, name: &str) -> HotFile {
+        let path = self.file(pid, name);
+        HotFile { file: Ok(Kept::Path { root: self.clone(), pid, path }) }
     }
 
     /// Reads facts from `/proc/PID/stat`.
@@ -131,6 +157,12 @@ impl Root {
     #[must_use]
     pub fn io(&self, pid: i32) -> Option<Io> {
         self.try_io(pid).ok()
+    }
+
+    /// Reads what the CPUs of the machine have done; `None` when that is not available.
+    #[must_use]
+    pub fn cpu_times(&self) -> Option<CpuTimes> {
+        CpuTimes::parse(&std::fs::read_to_string(self.path.join("stat")).ok()?)
     }
 
     /// Reads a thread's scheduler times.
@@ -220,6 +252,15 @@ impl Root {
     #[must_use]
     pub fn command_line(&self, pid: i32) -> Vec<String> {
         self.try_command_line(pid).unwrap_or_default()
+    }
+
+    /// Reads the locale in which a program was started, if it is the same for characters and for their order: `C` or
+    /// `en_US.UTF-8`; `None` when it is not the same or not available.
+    ///
+    /// Source: proc_pid_environ(5), locale(7).
+    #[must_use]
+    pub fn locale(&self, pid: i32) -> Option<String> {
+        crate::locale::locale(&self.bytes(pid, "environ").ok()?)
     }
 
     /// Lists the threads of a process; empty when it is gone.

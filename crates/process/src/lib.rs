@@ -13,10 +13,12 @@
 //! | Who adopts its orphans? | [`adopt_orphans`] |
 //! | How many files may it open, and how exactly does it wake? | [`raise_file_limit`], [`wake_on_time`] |
 //! | How does it refer to another process? | [`Pidfd`] |
+//! | How much CPU time did its children use? | [`children_cpu_time`] |
 
 mod pidfd;
 mod settings;
 mod start;
+mod usage;
 
 pub use pidfd::Pidfd;
 pub use settings::{adopt_orphans, raise_file_limit, wake_on_time};
@@ -24,3 +26,4 @@ pub use start::{
     hand_on_closed_descriptors, inherited, let_go_of_inherited, note_start, sigpipe_was_ignored,
     stdin_was_closed, stdout_was_closed,
 };
+pub use usage::children_cpu_time;

@@ -59,6 +59,10 @@ pub struct RunRecord {
     pub overlap_percent: Option<f64>,
     /// CPU seconds of all stages per second of elapsed time.
     pub parallelism: f64,
+    /// CPU time of all processes that have ended and were waited for, whether or not a stage shows it; `None` before the end
+    /// of the run, and when it could not be learned.
+    #[serde(default)]
+    pub cpu_ns: Option<u64>,
     /// CPU time fullbore itself used.
     pub observer_cpu_ns: u64,
     /// How often the pipeline was sampled.
@@ -78,7 +82,7 @@ pub struct RunRecord {
     pub incidents: Vec<Incident>,
     /// What follows from all this; the first finding is the verdict.
     pub findings: Vec<Finding>,
-    /// What could not be observed, one sentence each.
+    /// What could not be observed, and what makes numbers doubtful, one sentence each.
     pub gaps: Vec<String>,
     /// Shares over time.
     pub timeline: Timeline,
@@ -122,6 +126,10 @@ pub struct StageRecord {
     /// name alone when several processes ran it with other arguments; empty when there is no such program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub main_words: Vec<String>,
+    /// Locale in which it was started, if it is the same for characters and for their order, such as `C` or `en_US.UTF-8`;
+    /// `None` when it is unknown or not the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locale: Option<String>,
     /// Processes seen in this stage, over its whole life.
     pub processes: u32,
     /// Most threads seen at one time.

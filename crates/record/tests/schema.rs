@@ -60,6 +60,7 @@ fn filled() -> RunRecord {
     record.findings = vec![finding];
     record.gaps = vec!["no /proc".to_owned()];
     record.timeline.step_ns = 1;
+    record.cpu_ns = Some(1);
     record.timeline.stages = vec![stage_timeline()];
     record
 }
@@ -68,6 +69,7 @@ fn stage() -> StageRecord {
     let mut stage = StageRecord::default();
     stage.words = vec!["jq".to_owned()];
     stage.main_words = vec!["jq".to_owned()];
+    stage.locale = Some("C".to_owned());
     stage.blocked_reading_percent = Some(1.0);
     stage.blocked_writing_percent = Some(1.0);
     stage.blocked_other_causes = BTreeMap::from([(Cause::Disk, 1.0)]);

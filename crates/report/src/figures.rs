@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fullbore_measure::{Bytes, BytesPerSecond};
-use fullbore_record::StageRecord;
+use fullbore_record::{RunRecord, StageRecord};
 
 /// Sign for a number that could not be observed.
 pub(crate) const UNKNOWN: &str = "?";
@@ -48,6 +48,20 @@ pub(crate) fn count(value: u64) -> String {
 /// The number if it is finite, held to 0..=100.
 pub(crate) fn share(value: f64) -> f64 {
     if value.is_finite() { value.clamp(0.0, 100.0) } else { 0.0 }
+}
+
+/// CPU time worth a line when no stage shows it …
+const MISSING_NS: u64 = 20_000_000;
+/// … and what part of all CPU time it must be, as a divisor.
+const MISSING_PART: u64 = 50;
+
+/// CPU time of the run that no stage shows, when it is worth a line: the shell's, that of programs that only start others,
+/// and of processes that came and went between two samples.
+pub(crate) fn cpu_of_no_stage_ns(record: &RunRecord) -> Option<u64> {
+    let total_ns = record.cpu_ns?;
+    let shown_ns = record.stages.iter().map(|stage| stage.cpu_ns).fold(0, u64::saturating_add);
+    let missing_ns = total_ns.saturating_sub(shown_ns);
+    (missing_ns > MISSING_NS && missing_ns > total_ns / MISSING_PART).then_some(missing_ns)
 }
 
 /// Bytes per second over the life of the stage; `None` when the bytes are unknown or it had no life.

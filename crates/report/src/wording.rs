@@ -1,7 +1,9 @@
 //! The words of the record, as people read them.
 
+use fullbore_measure::seconds;
 use fullbore_record::{Cause, FindingKind, Outcome, PipeRecord, RunRecord, StageRecord};
 
+use crate::figures::{cpu_of_no_stage_ns, percent};
 use crate::visible;
 
 /// The kind of a finding.
@@ -36,6 +38,21 @@ pub(crate) fn cause(cause: Cause) -> &'static str {
         Cause::Stopped => "stopped",
         _ => "unknown",
     }
+}
+
+/// The line below the stages that says how much CPU time none of them shows.
+pub(crate) fn cpu_of_no_stage(record: &RunRecord) -> Option<String> {
+    let missing_ns = cpu_of_no_stage_ns(record)?;
+    let share = percent(missing_ns as f64 / record.cpu_ns? as f64 * 100.0);
+    let time = seconds(missing_ns);
+    Some(format!(
+        "in no stage: {time} of CPU time ({share}), used by the shell and by processes too short-lived to be seen"
+    ))
+}
+
+/// What follows a command in an advice: without the sign that ends the command's sentence.
+pub(crate) fn after_command(text: &str) -> &str {
+    text.trim().trim_start_matches(['.', ';', ',']).trim_start()
 }
 
 /// What became of a change to a pipe.

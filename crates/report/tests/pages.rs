@@ -77,7 +77,7 @@ fn every_stage_and_every_section_is_on_the_page() {
             && page.contains("64 KiB→1 MiB")
     );
     let page = html::page(&samples::unknown());
-    assert!(page.contains("Seen while it ran") && page.contains("What could not be observed"));
+    assert!(page.contains("Seen while it ran") && page.contains("What to know about the numbers"));
 }
 
 #[test]

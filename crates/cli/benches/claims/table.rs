@@ -86,7 +86,8 @@ fn mark(outcome: Outcome) -> &'static str {
     }
 }
 
-fn machine() -> String {
+/// The machine on which this was measured.
+pub(crate) fn machine() -> String {
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     let field = |text: &str, name: &str| {
         let line =

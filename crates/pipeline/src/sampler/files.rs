@@ -69,6 +69,8 @@ pub(crate) struct ProcessFiles {
     pub(crate) first_ns: u64,
     /// When to read again what changes rarely.
     pub(crate) rare_due_ns: u64,
+    /// The locale of its first program was read.
+    pub(crate) locale_is_known: bool,
     /// Samples that could not see what it waits for.
     pub(crate) unseen_samples: u32,
     pub(crate) news: News,
@@ -146,14 +148,22 @@ impl TaskFiles {
 }
 
 impl ProcessFiles {
-    /// Opens the files of a process.
-    pub(crate) fn open(root: &Root, clockwork: Clockwork, pid: i32, now_ns: u64) -> Self {
+    /// Opens the files of a process; with `is_frugal` only those that are read at every sample stay open.
+    pub(crate) fn open(
+        root: &Root,
+        clockwork: Clockwork,
+        pid: i32,
+        now_ns: u64,
+        is_frugal: bool,
+    ) -> Self {
+        let rare_file = if is_frugal { Root::cold_file } else { Root::hot_file };
         Self {
             pid,
             fds: root.fds(pid).unwrap_or_default(),
             tasks: vec![TaskFiles::open(root, clockwork, pid, pid)],
             first_ns: now_ns,
             rare_due_ns: now_ns,
+            locale_is_known: false,
             unseen_samples: 0,
             news: News {
                 has_run: true,
@@ -162,8 +172,8 @@ impl ProcessFiles {
                 fds_may_have_changed: true,
             },
             clockwork,
-            stat: root.hot_file(pid, "stat"),
-            io: root.hot_file(pid, "io"),
+            stat: rare_file(root, pid, "stat"),
+            io: rare_file(root, pid, "io"),
         }
     }
 
@@ -363,7 +373,7 @@ mod tests {
         };
         show('S', 7);
         let root = Root::at(place.path());
-        let mut process = ProcessFiles::open(&root, Clockwork::Scheduler, PID, 0);
+        let mut process = ProcessFiles::open(&root, Clockwork::Scheduler, PID, 0, false);
         let mut is_stopped = || {
             process.read_times(&mut [0; 4096]);
             let is_stopped = process.is_stopped(&mut [0; 4096]);

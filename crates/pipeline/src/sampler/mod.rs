@@ -3,34 +3,34 @@
 //! All samples come from here. It decides nothing: what it read becomes plain values, and what they mean is decided by code
 //! that can be tested without processes.
 
+mod ends;
 mod files;
 mod leaders;
 mod waits;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::BorrowedFd;
 
-use fullbore_measure::Bytes;
-use fullbore_pipe::{Handle, PipeId, capacity, lend};
+use fullbore_pipe::{Handle, PipeId};
 use fullbore_proc::{
-    Activity, Fact, Fd, HotFile, Root, State, Target, Unavailable, Wait, clock_ticks_per_second,
+    Activity, Fact, HotFile, Root, State, Unavailable, Wait, clock_ticks_per_second,
 };
 
-use crate::sample::{
-    Born, Census, Counts, Doing, HeldEnds, Look, PipeCapacity, PipeEnd, ProcessLook, TaskLook,
-};
+use crate::sample::{Born, Census, Counts, Doing, HeldEnds, Look, ProcessLook, TaskLook};
+use crate::sampler::ends::{capacities, handles_of, pipe_ends};
 use crate::sampler::files::{Clockwork, ProcessFiles, TaskReading};
 use crate::sampler::leaders::Leaders;
 use crate::sampler::waits::{Sight, asleep};
 use crate::topology::Topology;
-use crate::topology::pipes::Pipe;
 use fullbore_record::Cause;
 
+pub(crate) use ends::ask;
 pub(crate) use waits::pipe_of;
 
 /// Samples that may fail to see a process's waits (one within execve cannot be looked into) before it counts
 /// as closed to us.
 const UNSEEN_SAMPLES_MAX: u32 = 5;
+/// So many processes keep all five files open; the others only the three that are read at every sample.
+const AT_HAND_MAX: usize = 6;
 /// Bytes and calls are read this often: enough for rates that are shown four times a second.
 const IO_INTERVAL_NS: u64 = 50_000_000;
 /// At every sample of this many, threads are counted and threads other than the first are asked for children.
@@ -153,20 +153,7 @@ impl Sampler {
     pub(crate) fn outside_handles(&self, own: i32, pipe: PipeId) -> Vec<Handle> {
         let others = self.root.processes().into_iter();
         let others = others.filter(|pid| !self.processes.contains_key(pid) && *pid != own);
-        let mut handles = Vec::new();
-        for pid in others {
-            for end in pipe_ends(&self.root.fds(pid).unwrap_or_default()) {
-                if end.pipe == pipe {
-                    let which = if end.reads {
-                        fullbore_pipe::End::Read
-                    } else {
-                        fullbore_pipe::End::Write
-                    };
-                    handles.push(Handle { pid, fd: end.fd, pipe, end: which });
-                }
-            }
-        }
-        handles
+        handles_of(others, &self.root, pipe)
     }
 
     fn clockwork(&self) -> Clockwork {
@@ -183,7 +170,8 @@ impl Sampler {
             self.zombies.insert(pid);
             return None;
         };
-        let mut process = ProcessFiles::open(&self.root, self.clockwork(), pid, now_ns);
+        let is_frugal = self.processes.len() >= AT_HAND_MAX;
+        let mut process = ProcessFiles::open(&self.root, self.clockwork(), pid, now_ns, is_frugal);
         process.read_times(&mut self.buffer);
         let words = self.root.command_line(pid);
         // A kernel thread or a zombie has no words: its name in brackets, as ps prints it.
@@ -331,6 +319,10 @@ impl Sampler {
         let words = self.root.command_line(process.pid);
         // A process that is ending has no words any more.
         seen.words = (!words.is_empty() && known != Some(&words)).then_some(words);
+        let is_first = !std::mem::replace(&mut process.locale_is_known, true);
+        if is_first || seen.words.is_some() {
+            seen.locale = self.root.locale(process.pid);
+        }
         let status = self.root.status(process.pid);
         seen.peak_memory_bytes = status.and_then(|status| status.peak_memory_bytes);
         seen.io = process.read_io(&mut self.buffer);
@@ -391,38 +383,6 @@ fn gap(fact: Fact, why: Unavailable) -> String {
         Fact::Descriptors => "pipes cannot be seen",
     };
     format!("/proc/PID/{}: {why}: {lacks}", fact.file())
-}
-
-/// The descriptors that lead to pipes.
-fn pipe_ends(fds: &[Fd]) -> Vec<PipeEnd> {
-    let ends = fds.iter().filter_map(|fd| {
-        let path = match &fd.target {
-            Target::Fifo { path, .. } => Some(path.clone()),
-            _ => None,
-        };
-        let pipe = pipe_of(&fd.target)?;
-        Some(PipeEnd { fd: fd.number, pipe, path, reads: fd.reads, writes: fd.writes })
-    });
-    ends.collect()
-}
-
-/// The capacities of live pipes that are not known yet.
-fn capacities(topology: &Topology) -> Vec<PipeCapacity> {
-    let new = topology.pipes.iter().map(|(_, pipe)| pipe);
-    let new = new.filter(|pipe| pipe.is_alive() && pipe.initial_capacity.is_none());
-    new.filter_map(|pipe| {
-        let Bytes(bytes) = ask(pipe, |fd| capacity(fd).ok())?;
-        Some(PipeCapacity { pipe: pipe.id, bytes })
-    })
-    .collect()
-}
-
-/// Asks a pipe something through the first descriptor that still leads to it.
-pub(crate) fn ask<T>(pipe: &Pipe, question: impl Fn(BorrowedFd<'_>) -> Option<T>) -> Option<T> {
-    // A read end is asked first: to hold one for a moment delays nothing.
-    let mut handles: Vec<Handle> = pipe.handles.iter().map(|held| held.handle).collect();
-    handles.sort_by_key(|handle| handle.end);
-    handles.into_iter().find_map(|handle| lend(handle, &question).ok().flatten())
 }
 
 #[cfg(test)]

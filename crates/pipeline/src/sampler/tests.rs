@@ -127,6 +127,7 @@ fn where_nobodys_waits_are_shown_blocked_shares_are_unknown_from_the_first_sampl
             elapsed_ns: sample * MS,
             exit_status: None,
             job: None,
+            cpu_ns: None,
             observer_cpu_ns: 0,
             host: &host,
         };

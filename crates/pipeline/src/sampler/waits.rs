@@ -24,7 +24,9 @@ impl Sight<'_> {
             Wait::Write(fd) => Doing::Writing(self.place(process, fd)),
             Wait::Socket(fd) => match self.place(process, fd) {
                 Awaited::Other(cause @ Cause::LocalSocket) => Doing::Waiting(cause),
-                _ => Doing::Waiting(Cause::Network),
+                place @ Awaited::Pipe(_) if self.writes_to(process, fd) => Doing::Writing(place),
+                place @ Awaited::Pipe(_) => Doing::Reading(place),
+                Awaited::Other(_) => Doing::Waiting(Cause::Network),
             },
             Wait::Sleep => Doing::Waiting(Cause::Sleep),
             Wait::Lock => Doing::Waiting(Cause::Lock),
@@ -50,6 +52,10 @@ impl Sight<'_> {
             Some(fd) => awaited_of(&fd.target),
             None => Awaited::Other(Cause::Unknown),
         }
+    }
+
+    fn writes_to(&self, process: &mut ProcessFiles, number: i32) -> bool {
+        process.fd(self.root, number, |_| false).is_some_and(|fd| fd.writes)
     }
 
     fn polling(&self, process: &mut ProcessFiles, entries: &[PollEntry]) -> Doing {
@@ -98,14 +104,22 @@ pub(crate) fn pipe_of(target: &Target) -> Option<PipeId> {
     match target {
         Target::Pipe(inode) => Some(PipeId::anonymous(*inode)),
         Target::Fifo { device, inode, .. } => Some(PipeId::from_stat(*device, *inode)),
+        Target::OneWay(inode) => Some(socket_pair(*inode)),
         _ => None,
     }
+}
+
+/// A pair of sockets that is used as a pipe is one to all code but that which asks it for its capacity: it has none. No
+/// file system has this device.
+fn socket_pair(receiver: u64) -> PipeId {
+    PipeId::from_stat(u64::MAX, receiver)
 }
 
 fn awaited_of(target: &Target) -> Awaited {
     match target {
         Target::Pipe(inode) => Awaited::Pipe(PipeId::anonymous(*inode)),
         Target::Fifo { device, inode, .. } => Awaited::Pipe(PipeId::from_stat(*device, *inode)),
+        Target::OneWay(inode) => Awaited::Pipe(socket_pair(*inode)),
         Target::Socket => Awaited::Other(Cause::Network),
         Target::LocalSocket => Awaited::Other(Cause::LocalSocket),
         Target::Timer => Awaited::Other(Cause::Sleep),

@@ -29,6 +29,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) elapsed_ns: u64,
     pub(crate) exit_status: Option<i32>,
     pub(crate) job: Option<&'a Job>,
+    pub(crate) cpu_ns: Option<u64>,
     pub(crate) observer_cpu_ns: u64,
     pub(crate) host: &'a Host,
 }
@@ -51,6 +52,7 @@ pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numb
     record.bound_ns = bound_ns(&stages, frame.host.cpus);
     record.overlap_percent = percent(sums.two_run_ns as f64, sums.one_runs_ns as f64);
     record.parallelism = cpu_ns / frame.elapsed_ns.max(1) as f64;
+    record.cpu_ns = frame.cpu_ns;
     record.observer_cpu_ns = frame.observer_cpu_ns;
     record.samples = sums.samples;
     record.shares_from = SharesFrom::Samples;
@@ -91,12 +93,13 @@ impl Summary<'_> {
         let io = account.io.total.filter(|_| !account.unseen.bytes);
         let mut record = StageRecord::default();
         record.stage = self.number(index).unwrap_or(0);
-        record.pid = stage.leader;
+        record.pid = stage.leader.pid;
         record.command = label.cloned().unwrap_or_else(|| text_of(&stage.words));
         record.command_is = if label.is_some() { CommandIs::ShellText } else { CommandIs::Program };
         record.words = stage.words.clone();
         let main = self.observed.accounts.main_program_of(&self.observed.topology, index);
         record.main_words = main.unwrap_or_default();
+        record.locale = stage.locale.clone();
         record.processes = stage.processes;
         record.threads = account.processes.threads;
         record.start_ns = stage.start_ns;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::{Born, Census, HeldEnds, Look, PipeEnd, ProcessLook};
 use crate::topology::apart::parting;
-use crate::topology::pipes::{Held, PipeKey, Pipes};
+use crate::topology::pipes::{Held, PipeKey, Pipes, Purpose};
 use crate::topology::process::{Process, Program, Role};
 use crate::topology::stage::{Likeness, Stage, join_repetitions};
 
@@ -120,7 +120,7 @@ impl Topology {
         process.parent = seen.parent.unwrap_or(process.parent);
         if seen.has_ended {
             self.ended.push(seen.pid);
-            stage.leader_is_alive &= !process.is_leader;
+            stage.leader.is_alive &= !process.is_leader;
             self.ends_due_ns = now_ns;
             let parent = process.parent;
             if let Some(parent) = self.processes.get_mut(&parent) {
@@ -129,6 +129,12 @@ impl Topology {
             return;
         }
         stage.alive += 1;
+        if seen.locale.is_some() || seen.words.is_some() {
+            process.locale.clone_from(&seen.locale);
+            if process.is_leader {
+                stage.locale.clone_from(&seen.locale);
+            }
+        }
         let Some(words) = &seen.words else { return };
         process.words.clone_from(words);
         process.program = Program::Own;
@@ -156,7 +162,7 @@ impl Topology {
 
     /// Notes the exit status of the stage that began with a process.
     pub(crate) fn note_status(&mut self, pid: i32, status: i32) {
-        if let Some(stage) = self.stages.iter_mut().find(|stage| stage.leader == pid) {
+        if let Some(stage) = self.stages.iter_mut().find(|stage| stage.leader.pid == pid) {
             stage.exit_status = Some(status);
         }
     }
@@ -296,8 +302,9 @@ impl Topology {
             };
             let index = self.stages.len();
             // It was there before it was a stage, and takes along what it did (see `Accounts::follow`).
-            let (words, start_ns) = (process.words.clone(), process.first_ns.min(now_ns));
-            self.stages.push(Stage { words, ..Stage::new(pid, &leader, start_ns) });
+            let (words, locale) = (process.words.clone(), process.locale.clone());
+            let start_ns = process.first_ns.min(now_ns);
+            self.stages.push(Stage { words, locale, ..Stage::new(pid, &leader, start_ns) });
             self.move_family(child, index);
             if let Some(process) = self.processes.get_mut(&child) {
                 process.is_leader = true;
@@ -344,9 +351,15 @@ fn hold(pipes: &mut Pipes, process: &Process, held: &PipeEnd) {
             let handle = Handle { pid: process.pid, fd: held.fd, pipe: held.pipe, end };
             // What leads outside is inherited by all; it is used where standard input and output lead.
             let is_standard = held.fd == if end == End::Read { 0 } else { 1 };
-            let is_for_use = !process.is_container() && (is_standard || !pipe.is_outside);
+            let purpose = if process.is_container() || pipe.is_outside && !is_standard {
+                Purpose::Other
+            } else if process.may_have_by_mistake(held.fd) {
+                Purpose::Leaked
+            } else {
+                Purpose::Use
+            };
             let (stage, is_copy) = (process.stage, process.program == Program::Parents);
-            pipe.handles.push(Held { handle, stage, is_for_use, is_copy });
+            pipe.handles.push(Held { handle, stage, purpose, is_copy });
         }
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Pipe {
     /// The ends that stages hold only by processes which have not called execve, with these. A copy of the shell
     /// has the ends that the shell had, until it closes them.
     claims: BTreeMap<(End, usize), BTreeSet<i32>>,
+    /// The ends that stages hold only by descriptors which seem to be leaked.
+    leaked: BTreeSet<(End, usize)>,
     /// The ends on which stages were seen to wait.
     waits: BTreeSet<(End, usize)>,
     /// Live descriptors that lead to it.
@@ -38,10 +40,20 @@ pub(crate) struct Held {
     pub(crate) handle: Handle,
     /// Stage of its process.
     pub(crate) stage: usize,
-    /// It is there to be used: not the shell's own copy, and not where messages go.
-    pub(crate) is_for_use: bool,
+    pub(crate) purpose: Purpose,
     /// Its process has not called execve.
     pub(crate) is_copy: bool,
+}
+
+/// What a process has a descriptor for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To read or write there.
+    Use,
+    /// Apparently left open by its shell by mistake: it counts only while nobody holds the end for use.
+    Leaked,
+    /// Not to use it: the shell's own copy, or where messages go.
+    Other,
 }
 
 /// All pipes that matter so far.
@@ -61,6 +73,7 @@ impl Pipe {
             writers: BTreeSet::new(),
             readers: BTreeSet::new(),
             claims: BTreeMap::new(),
+            leaked: BTreeSet::new(),
             waits: BTreeSet::new(),
             handles: Vec::new(),
             is_outside,
@@ -74,9 +87,19 @@ impl Pipe {
         self.held(end).map(|held| held.stage).collect()
     }
 
-    /// The same, of those that hold it for use.
+    /// The same, of those that hold it for use; of those to which it was leaked when there are no others.
     fn users(&self, end: End) -> BTreeSet<usize> {
-        self.held(end).filter(|held| held.is_for_use).map(|held| held.stage).collect()
+        let stages = |purpose: Purpose| -> BTreeSet<usize> {
+            let held = self.held(end).filter(|held| held.purpose == purpose);
+            held.map(|held| held.stage).collect()
+        };
+        let users = stages(Purpose::Use);
+        if users.is_empty() { stages(Purpose::Leaked) } else { users }
+    }
+
+    /// The descriptors by which a stage may use an end.
+    fn held_by(&self, stage: usize, end: End) -> impl Iterator<Item = &Held> {
+        self.held(end).filter(move |held| held.stage == stage && held.purpose != Purpose::Other)
     }
 
     fn held(&self, end: End) -> impl Iterator<Item = &Held> {
@@ -94,8 +117,32 @@ impl Pipe {
         for (end, stages) in
             [(End::Write, only(&writers, &readers)), (End::Read, only(&readers, &writers))]
         {
-            for stage in stages {
-                self.note_user(stage, end);
+            let is_for_use = |held: &Held| held.purpose == Purpose::Use;
+            if stages.iter().any(|stage| self.held_by(*stage, end).any(is_for_use)) {
+                self.forget_leaks(end);
+                stages.iter().for_each(|stage| self.note_user(*stage, end));
+            } else if self.users_ever(end).is_empty() {
+                stages.iter().for_each(|stage| self.note_leak(*stage, end));
+            }
+        }
+    }
+
+    /// Notes that a stage is the only one that could use an end, for as long as its processes hold it.
+    fn note_leak(&mut self, stage: usize, end: End) {
+        let holders = self.held_by(stage, end).map(|held| held.handle.pid).collect();
+        self.claims.insert((end, stage), holders);
+        self.leaked.insert((end, stage));
+        self.users_ever(end).insert(stage);
+    }
+
+    /// Somebody holds the end for use, so those to which it leaked do not use it.
+    fn forget_leaks(&mut self, end: End) {
+        for (of, stage) in std::mem::take(&mut self.leaked) {
+            if of == end {
+                self.claims.remove(&(end, stage));
+                self.users_ever(end).remove(&stage);
+            } else {
+                self.leaked.insert((of, stage));
             }
         }
     }
@@ -103,8 +150,8 @@ impl Pipe {
     /// Notes that a stage holds an end: for good, or as long as the copies that hold it do.
     fn note_user(&mut self, stage: usize, end: End) {
         let holders: Vec<(i32, bool)> = self
-            .held(end)
-            .filter(|held| held.stage == stage && held.is_for_use)
+            .held_by(stage, end)
+            .filter(|held| held.purpose == Purpose::Use)
             .map(|held| (held.handle.pid, held.is_copy))
             .collect();
         if holders.iter().any(|(_, is_copy)| !is_copy) {
@@ -128,9 +175,10 @@ impl Pipe {
     /// Forgets what a stage held, does not hold any more, and was never seen to wait on.
     pub(crate) fn forget_holder(&mut self, stage: usize) {
         for end in [End::Read, End::Write] {
-            let holds = self.held(end).any(|held| held.stage == stage && held.is_for_use);
+            let holds = self.held_by(stage, end).next().is_some();
             if self.is_alive() && !holds && !self.waits.contains(&(end, stage)) {
                 self.claims.remove(&(end, stage));
+                self.leaked.remove(&(end, stage));
                 self.users_ever(end).remove(&stage);
             }
         }
@@ -139,6 +187,7 @@ impl Pipe {
     /// Notes that a stage uses an end, whatever it holds later.
     fn note_use(&mut self, stage: usize, end: End) {
         self.claims.remove(&(end, stage));
+        self.leaked.remove(&(end, stage));
         self.users_ever(end).insert(stage);
     }
 
@@ -153,6 +202,7 @@ impl Pipe {
             let holds = |pid: i32| self.held(*end).any(|held| held.handle.pid == pid);
             copies.retain(|pid| holds(*pid) || !lives(*pid));
             if copies.is_empty() {
+                self.leaked.remove(&(*end, *stage));
                 self.users_ever(*end).remove(stage);
             }
             !copies.is_empty()

@@ -16,6 +16,8 @@ pub(crate) struct Process {
     /// What it runs; a child of a shell runs the shell until it calls execve.
     pub(crate) words: Vec<String>,
     pub(crate) program: Program,
+    /// The locale in which that was started; `None` when unknown.
+    pub(crate) locale: Option<String>,
     /// What it ran when first seen.
     pub(crate) first_words: Vec<String>,
     /// The ends of pipes it holds, as last read.
@@ -47,6 +49,9 @@ pub(crate) enum Role {
 /// A process this old has closed the ends it does not use, even if it never calls execve (a subshell).
 const SETTLED_NS: u64 = 4_000_000;
 
+/// Shells keep descriptors for themselves from here on, out of the way of scripts (POSIX gives these 0 to 9).
+const SHELLS_OWN_FD: i32 = 10;
+
 impl Process {
     pub(crate) fn new(born: &Born, stage: usize, program: Program, now_ns: u64) -> Self {
         Self {
@@ -58,6 +63,7 @@ impl Process {
             has_children: false,
             program,
             words: born.words.clone(),
+            locale: None,
             first_words: born.words.clone(),
             ends: born.ends.clone(),
             first_ns: now_ns,
@@ -71,6 +77,19 @@ impl Process {
     /// Whether its ends are those it will keep: a copy of the shell holds others until it calls execve.
     pub(crate) fn is_settled(&self, now_ns: u64) -> bool {
         self.words != self.first_words || now_ns.saturating_sub(self.first_ns) > SETTLED_NS
+    }
+
+    /// Whether a shell may have left a descriptor open in this process by mistake, as bash does with the pipes of earlier
+    /// `>( )`: shells keep their own at 10 and up, and name those they hand on (`/dev/fd/63`).
+    pub(crate) fn may_have_by_mistake(&self, fd: i32) -> bool {
+        if fd < SHELLS_OWN_FD {
+            return false;
+        }
+        let number = fd.to_string();
+        let is_number = |word: &String| {
+            word.split(|c: char| !c.is_ascii_digit()).any(|digits| digits == number)
+        };
+        !self.words.iter().any(is_number)
     }
 
     /// When an unsettled process should be looked at again.

@@ -7,11 +7,11 @@ use crate::sample::Born;
 pub(crate) struct Stage {
     /// Process it began as a child of; 0 for the shell itself.
     pub(crate) container: i32,
-    /// Process it began with.
-    pub(crate) leader: i32,
-    pub(crate) leader_is_alive: bool,
+    pub(crate) leader: Leader,
     /// What its leader runs.
     pub(crate) words: Vec<String>,
+    /// The locale in which its leader was started; `None` when unknown.
+    pub(crate) locale: Option<String>,
     /// What its leader ran when first seen.
     pub(crate) first_words: Vec<String>,
     /// Its leader only starts stages and waits for them.
@@ -28,14 +28,21 @@ pub(crate) struct Stage {
     pub(crate) repeats: Option<usize>,
 }
 
+/// The process that a stage began with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leader {
+    pub(crate) pid: i32,
+    pub(crate) is_alive: bool,
+}
+
 impl Stage {
     /// A stage that begins with a process that was just born.
     pub(crate) fn new(container: i32, leader: &Born, start_ns: u64) -> Self {
         Self {
             container,
-            leader: leader.pid,
-            leader_is_alive: true,
+            leader: Leader { pid: leader.pid, is_alive: true },
             words: leader.words.clone(),
+            locale: None,
             first_words: leader.words.clone(),
             is_container: false,
             processes: 0,

@@ -200,3 +200,25 @@ fn turns_of_a_loop_that_follow_without_a_break_become_one_stage() {
     let repeats: Vec<Option<usize>> = topology.stages.iter().map(|stage| stage.repeats).collect();
     assert_eq!(repeats, [None, None, Some(1)]);
 }
+
+/// `tee >(gzip) >(md5sum)` as bash starts it: md5sum also has the write end of gzip's pipe.
+#[test]
+fn a_descriptor_that_a_shell_left_open_joins_no_stages() {
+    let roots = Roots { shell: SHELL, shell_words: words("bash -c line"), own: 1 };
+    let mut topology = Topology::new(roots, Pipes::default());
+    let born = |pid, text: &str| Born { pid, parent: SHELL, words: words(text), ends: vec![] };
+    let shell = Born { parent: 1, ..born(SHELL, "bash -c line") };
+    let all = vec![shell, born(FIRST, "gzip"), born(SECOND, "md5sum")];
+    let held = |pid, ends| HeldEnds { pid, ends };
+    let helpers = [held(FIRST, vec![end(0, 8, false)]), held(SECOND, vec![end(63, 8, true)])];
+    topology.take_in_census(&Census { born: all, ends: Some(helpers.to_vec()), at_ns: 0 });
+    let again = Census { born: vec![], ends: Some(helpers.to_vec()), at_ns: LATER };
+    topology.take_in_census(&again);
+    assert_eq!(holders(&topology, 8, End::Write), ["md5sum"], "nobody else could be the writer");
+    let tee = held(STAGE, vec![end(63, 8, true), end(3, 8, true)]);
+    let ends = Some([helpers.to_vec(), vec![tee]].concat());
+    let born = vec![born(STAGE, "tee /dev/fd/63")];
+    topology.take_in_census(&Census { born, ends: ends.clone(), at_ns: 2 * LATER });
+    topology.take_in_census(&Census { born: vec![], ends, at_ns: 3 * LATER });
+    assert_eq!(holders(&topology, 8, End::Write), ["tee /dev/fd/63"]);
+}

@@ -98,9 +98,8 @@ fn advice_block(finding: &Finding) -> Markup {
                 @for part in &finding.advice {
                     @match part {
                         AdvicePart::Text(text) => {
-                            // What ends the sentence of a command is not shown below it.
                             @let text = visible::line(text);
-                            @let text = text.trim().trim_start_matches(['.', ';', ',']).trim_start();
+                            @let text = wording::after_command(&text);
                             @if !text.is_empty() { p { (text) } }
                         },
                         // What is shown is also what is copied.

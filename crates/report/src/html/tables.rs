@@ -34,7 +34,7 @@ pub(super) fn stages(record: &RunRecord) -> Markup {
         "threads",
         "exit",
     ];
-    wide_table(
+    let table = wide_table(
         "Stages",
         &html! {
             thead { tr {
@@ -44,7 +44,8 @@ pub(super) fn stages(record: &RunRecord) -> Markup {
             } }
             tbody { @for stage in &record.stages { (stage_row(record, stage)) } }
         },
-    )
+    );
+    html! { (table) @if let Some(rest) = wording::cpu_of_no_stage(record) { p.caption { (rest) } } }
 }
 
 fn stage_row(record: &RunRecord, stage: &StageRecord) -> Markup {
@@ -195,14 +196,14 @@ fn incident_sentence(record: &RunRecord, incident: &Incident) -> String {
     }
 }
 
-/// What could not be observed.
+/// What could not be observed, and what makes numbers doubtful.
 pub(super) fn gaps(record: &RunRecord) -> Markup {
     if record.gaps.is_empty() {
         return html! {};
     }
     html! {
         section {
-            h2 { "What could not be observed" }
+            h2 { "What to know about the numbers" }
             ul { @for gap in &record.gaps { li { (visible::line(gap)) } } }
         }
     }

@@ -1,7 +1,7 @@
 //! The verdict, the other findings and their hints, as lines.
 
 use fullbore_measure::seconds;
-use fullbore_record::{Finding, RunRecord, advice_text};
+use fullbore_record::{AdvicePart, Finding, RunRecord, advice_text};
 
 use super::style::Style;
 use super::wrap::wrap;
@@ -49,11 +49,43 @@ fn time(record: &RunRecord, verdict: Option<&Finding>, style: Style, lines: &mut
     labelled("time:", &facts.join("; "), "1", style, lines);
 }
 
-/// Adds the advice; commands stay in backquotes, so that one sees where they begin and end.
+const HINT: &str = "hint:";
+const HINT_CODE: &str = "1;32";
+
+/// Adds the advice. Commands are in backquotes if all of it fits into one line; otherwise each is a line of its own,
+/// however long, so that it can be pasted.
 fn hint(finding: &Finding, style: Style, lines: &mut Vec<String>) {
     let advice = visible::line(&advice_text(&finding.advice));
-    if !advice.trim().is_empty() {
-        labelled("hint:", &advice, "1;32", style, lines);
+    if advice.trim().is_empty() {
+        return;
+    }
+    let has_command = finding.advice.iter().any(|part| matches!(part, AdvicePart::Command(_)));
+    if !has_command || visible::width(&format!("  {HINT} {advice}")) <= style.columns() {
+        return labelled(HINT, &advice, HINT_CODE, style, lines);
+    }
+    let begin = lines.len();
+    let mut text = String::new();
+    for part in &finding.advice {
+        match part {
+            AdvicePart::Text(part) => text.push_str(&visible::line(part)),
+            AdvicePart::Command(command) => {
+                prose(&std::mem::take(&mut text), lines.len() == begin, style, lines);
+                lines.push(format!("      {}", style.bold(&visible::line(command))));
+            }
+            _ => {}
+        }
+    }
+    prose(&text, lines.len() == begin, style, lines);
+}
+
+/// Adds what an advice says before, between or after its commands.
+fn prose(text: &str, is_first: bool, style: Style, lines: &mut Vec<String>) {
+    if is_first {
+        return labelled(HINT, text.trim(), HINT_CODE, style, lines);
+    }
+    let text = wording::after_command(text);
+    if !text.is_empty() {
+        lines.extend(wrap(text, style.columns(), "    ", "    "));
     }
 }
 

@@ -23,7 +23,8 @@ const GAP_LINES: usize = 4;
 
 /// Summarises a run for a terminal: a table of its stages, the verdict, what to do about it, and what could not be seen.
 ///
-/// Every line ends with a newline and is at most `style.width` columns wide (at least 20).
+/// Every line ends with a newline and is at most `style.width` columns wide (at least 20), except for commands to
+/// paste, which are never broken.
 /// Text that comes from other programs is shown without its control characters.
 #[must_use]
 pub fn summary(record: &RunRecord, style: Style) -> String {
@@ -70,7 +71,7 @@ fn tuning(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
     }
 }
 
-/// What could not be observed.
+/// What could not be observed, and what makes numbers doubtful.
 fn gaps(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
     let mut notes: Vec<String> = record
         .gaps
@@ -80,7 +81,7 @@ fn gaps(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
         .collect();
     if record.gaps.len() > GAP_LINES {
         notes.push(format!(
-            "note: {} more things could not be observed",
+            "note: {} more things to know about the numbers are in the report",
             record.gaps.len() - GAP_LINES
         ));
     }

@@ -75,6 +75,9 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
         let rest = format!("… {hidden} of {} stages are not shown", record.stages.len());
         lines.extend(wrap(&rest, style.columns(), "  ", "    ").iter().map(|line| style.dim(line)));
     }
+    if let Some(rest) = wording::cpu_of_no_stage(record) {
+        lines.extend(wrap(&rest, style.columns(), "  ", "    ").iter().map(|line| style.dim(line)));
+    }
 }
 
 /// Gives up columns until the rest leaves room for the labels; returns their width and whether headers are stacked.

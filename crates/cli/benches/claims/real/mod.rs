@@ -5,15 +5,18 @@
 //! nothing to what fullbore sees.
 
 mod inputs;
+mod page;
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
 use fullbore_record::{Finding, RunRecord, StageRecord};
 use serde::Deserialize;
 
+use self::page::Told;
 use crate::Effort;
 use crate::sandbox::{Sandbox, is_installed, wait_or_kill};
 use crate::table::{Outcome, Row};
@@ -71,7 +74,7 @@ const CASES: &[&str] = &[
 ];
 
 /// How one run was judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Judgement {
     Right,
     /// It named two, one of them right.
@@ -81,6 +84,9 @@ enum Judgement {
 
 struct Judged {
     judgement: Judgement,
+    /// What the finding says.
+    message: String,
+    /// The same with its kind and the shares of all stages.
     said: String,
     wrong_arrows: Vec<String>,
     missing_arrows: Vec<String>,
@@ -94,7 +100,7 @@ pub(crate) fn verdicts(effort: Effort) -> Vec<Row> {
     let cases = CASES.iter().flat_map(|text| toml::from_str::<Cases>(text).unwrap().case);
     let cases = cases.filter(|case| case.name.contains(&wanted) || case.class.contains(&wanted));
     let (mut right, mut unsure, mut wrong, mut arrows) = (0, 0, 0, 0);
-    let (mut notes, mut count) = (Vec::new(), 0);
+    let (mut notes, mut told, mut count) = (Vec::new(), Vec::new(), 0);
     for case in effort.part_of(cases.collect()) {
         if let Some(program) = case.needs.iter().find(|program| !is_installed(program)) {
             println!("   {}: left out, {program} is not installed", case.name);
@@ -111,19 +117,26 @@ pub(crate) fn verdicts(effort: Effort) -> Vec<Row> {
         wrong += number(Judgement::Wrong);
         arrows += judged.iter().filter(|one| !one.wrong_arrows.is_empty()).count();
         notes.extend(case.tell(&truth, &judged));
+        told.push(Told::of(&case, &truth, &judged));
     }
     let all = right + unsure + wrong;
     let percent = |part: usize| 100.0 * part as f64 / all.max(1) as f64;
     let is_met = percent(right) >= 95.0 && percent(wrong) <= 1.0 && arrows == 0;
+    let measured = format!(
+        "right {:.1} % ({right} of {all}), not sure {:.1} %, wrong {:.1} %, {arrows} runs with a wrong arrow",
+        percent(right),
+        percent(unsure),
+        percent(wrong)
+    );
+    if effort == Effort::Full && wanted.is_empty() {
+        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verdicts.md"));
+        let sum = format!("{count} pipelines, {times} runs each: {measured}.");
+        std::fs::write(path, page::page(&told, &sum)).unwrap();
+    }
     vec![Row {
         claim: format!("verdict on {count} real pipelines, {times} runs each, first try"),
         bar: "right ≥ 95 %, not sure ≤ 5 %, wrong ≤ 1 %, no wrong arrow".to_owned(),
-        measured: format!(
-            "right {:.1} % ({right} of {all}), not sure {:.1} %, wrong {:.1} %, {arrows} runs with a wrong arrow",
-            percent(right),
-            percent(unsure),
-            percent(wrong)
-        ),
+        measured,
         outcome: Outcome::met_if(is_met),
         command: "fullbore run --report x.json PIPELINE   # crates/cli/tests/cases/real/"
             .to_owned(),
@@ -142,7 +155,10 @@ impl Case {
     fn truth(&self) -> Truth {
         let said: BTreeSet<String> = self.slowest.iter().cloned().collect();
         if self.stages.is_empty() {
-            return Truth { text: format!("by construction: {said:?}"), slowest: said };
+            return Truth {
+                text: format!("by construction: {}", self.slowest.join(", ")),
+                slowest: said,
+            };
         }
         let place = Sandbox::new();
         inputs::link(&self.files, &place.path(""));
@@ -177,7 +193,7 @@ impl Case {
             .zip(&seconds)
             .map(|(stage, seconds)| format!("{} {seconds:.2} s", program_of(stage)))
             .collect();
-        Truth { slowest, text: times.join(", ") }
+        Truth { slowest, text: format!("alone: {}", times.join(", ")) }
     }
 
     fn judge(&self, slowest: &BTreeSet<String>) -> Judged {
@@ -191,7 +207,9 @@ impl Case {
         let record = place.record_of_silent(place.reporting(&["--shell", shell], &self.line));
         let (wrong_arrows, missing_arrows) = self.compare_arrows(&record);
         let (judgement, said) = self.verdict(&record, slowest);
-        Judged { judgement, said, wrong_arrows, missing_arrows }
+        let message =
+            record.findings.first().map_or("nothing", |first| first.message.as_str()).to_owned();
+        Judged { judgement, message, said, wrong_arrows, missing_arrows }
     }
 
     fn verdict(&self, record: &RunRecord, slowest: &BTreeSet<String>) -> (Judgement, String) {
