@@ -28,7 +28,7 @@ pub(crate) struct Try {
     stolen_percent: f64,
 }
 
-/// Points of percent a share may be off on a quiet machine. The bar of docs/claims.md is 3, for runs five times as long.
+/// Points of percent a share may be off on a quiet machine. The bar of docs/claims.md is 2.5, for runs of 10 s.
 const QUIET_POINTS: f64 = 5.0;
 
 /// What a try consists of: so many runs of so many seconds.
