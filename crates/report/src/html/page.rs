@@ -60,6 +60,17 @@ fn command_text(command: &str) -> String {
     command.lines().map(visible::line).collect::<Vec<_>>().join("\n")
 }
 
+/// The first clause of a sentence, and the others; what is between backquotes is the text of a command.
+fn headline(message: &str) -> (&str, &str) {
+    let mut is_command = false;
+    let end = message.char_indices().find(|(at, character)| {
+        is_command ^= *character == '`';
+        let tail = &message[*at..];
+        !is_command && (tail.starts_with("; ") || tail.starts_with(". "))
+    });
+    end.map_or((message, ""), |(at, _)| (&message[..at], &message[at + 2..]))
+}
+
 fn verdict(record: &RunRecord) -> Markup {
     let Some(finding) = record.findings.first() else {
         let is_blank = record.stages.is_empty() || record.elapsed_ns < 100_000_000;
@@ -70,8 +81,7 @@ fn verdict(record: &RunRecord) -> Markup {
         };
     };
     let message = visible::sentence(&finding.message);
-    let (first, rest) =
-        message.split_once(". ").map_or((message.as_str(), ""), |(first, rest)| (first, rest));
+    let (first, rest) = headline(&message);
     html! {
         section.verdict {
             p.kind { (wording::kind(finding.kind)) (about(record, finding)) }
@@ -240,6 +250,21 @@ fn footer(record: &RunRecord, factor: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_verdict_is_headed_by_its_first_clause() {
+        for (message, first) in [
+            ("jq is on a CPU 99 % of the time.", "jq is on a CPU 99 % of the time."),
+            ("jq is on a CPU; cat waits for it.", "jq is on a CPU"),
+            ("`for i; do a. b; done` sleeps; cat waits.", "`for i; do a. b; done` sleeps"),
+            ("python3.12 reads 7 bytes. It could read more.", "python3.12 reads 7 bytes"),
+            ("`torn; name", "`torn; name"),
+        ] {
+            let (head, rest) = headline(message);
+            assert_eq!(head, first);
+            assert!(rest.is_empty() || message.ends_with(rest), "{rest}");
+        }
+    }
 
     #[test]
     fn units_move_from_the_name_to_the_value() {
