@@ -36,7 +36,7 @@ pub(super) fn clause(flow: &Flow<'_>, top: usize) -> String {
 
 /// When a stage began to write, in nanoseconds from the start of the run, if it had read everything by then, and the
 /// stages after it still had much to do.
-fn first_write_ns(flow: &Flow<'_>, stage: &StageFlow<'_>) -> Option<f64> {
+pub(super) fn first_write_ns(flow: &Flow<'_>, stage: &StageFlow<'_>) -> Option<f64> {
     let timeline = &flow.record.timeline;
     let series = |number: u32| timeline.stages.iter().find(|series| series.stage == number);
     let of = |side: &[Neighbour], bytes: fn(&StageTimeline) -> &Vec<u64>| {

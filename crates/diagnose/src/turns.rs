@@ -8,7 +8,8 @@ use super::evidence::Evidence;
 use super::flow::{Flow, part_ns};
 use super::names::Command;
 use super::parts::{Advice, joined, only, paste};
-use super::phrases::{run_again, size};
+use super::phases::first_write_ns;
+use super::phrases::{run_again, size, whole};
 
 /// Each side must be blocked this share of the pipe's life.
 const BOTH_BLOCKED_PERCENT: f64 = 15.0;
@@ -63,8 +64,10 @@ pub(super) fn worst<'a>(flow: &Flow<'a>) -> Option<Turns<'a>> {
 
 fn turns_on<'a>(flow: &Flow<'a>, pipe: &'a PipeRecord) -> Option<Turns<'a>> {
     let (writer, reader) = sides(pipe)?;
-    flow.stage_index(writer)?;
+    let writing = &flow.stages[flow.stage_index(writer)?];
     flow.stage_index(reader)?;
+    // Until a writer that reads everything first begins to write, its reader waits for no turn.
+    let begun_ns = first_write_ns(flow, writing).map(whole);
     let changed_ns = flow
         .record
         .tuning
@@ -72,11 +75,13 @@ fn turns_on<'a>(flow: &Flow<'a>, pipe: &'a PipeRecord) -> Option<Turns<'a>> {
         .filter(|t| t.pipe == pipe.pipe && t.outcome == Outcome::Kept)
         .map(|t| t.at_ns)
         .max();
-    let rhythm = Rhythm::of(flow, writer, reader, changed_ns.unwrap_or(0), u64::MAX);
-    let (writer_percent, reader_percent) = match &rhythm {
-        Some(rhythm) if changed_ns.is_some() => (rhythm.writer_percent, rhythm.reader_percent),
-        _ => (pipe.writer_blocked_percent?, pipe.reader_blocked_percent?),
+    let after = |from_ns: Option<u64>| Rhythm::of(flow, writer, reader, from_ns?, u64::MAX);
+    let late = after(begun_ns.max(changed_ns)).or_else(|| after(begun_ns));
+    let (writer_percent, reader_percent) = match &late {
+        Some(rhythm) => (rhythm.writer_percent, rhythm.reader_percent),
+        None => (pipe.writer_blocked_percent?, pipe.reader_blocked_percent?),
     };
+    let rhythm = late.or_else(|| after(Some(0)));
     let smaller = writer_percent.min(reader_percent);
     let overlaps =
         flow.record.overlap_percent.is_some_and(|percent| percent >= LOW_OVERLAP_PERCENT);

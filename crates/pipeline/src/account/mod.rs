@@ -177,6 +177,8 @@ impl Accounts {
             stage.processes.threads = stage.processes.threads.max(tasks);
         }
         stage.unseen.waits |= seen.waits_are_hidden || seen.waits_are_withheld;
+        // What was read before it became another user's process is not all it read.
+        stage.unseen.bytes |= seen.waits_are_hidden && seen.io.is_none();
         let peak_bytes = &mut stage.processes.peak_memory_bytes;
         *peak_bytes = (*peak_bytes).max(seen.peak_memory_bytes);
         account.io = seen.io.or(account.io);

@@ -62,7 +62,7 @@ impl StageIo {
 /// What cannot be told about a stage.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unseen {
-    /// It moves data by splice, which Linux does not count.
+    /// It moves data by splice, which Linux does not count, or its counts may not be read.
     pub(crate) bytes: bool,
     /// What one of its processes waits for may not be looked at.
     pub(crate) waits: bool,

@@ -290,6 +290,7 @@ impl Sampler {
         // Where this Linux shows nobody's waits, there is nothing special about this process.
         if process.unseen_samples == UNSEEN_SAMPLES_MAX && !seen.waits_are_withheld {
             seen.waits_are_hidden = true;
+            seen.io = process.read_io(&mut self.buffer);
         }
         if process.read_stat(&mut self.buffer).is_ok_and(|stat| stat.state == State::Running) {
             return Some(Doing::Running);

@@ -11,6 +11,10 @@ use crate::topology::process::Process;
 /// `echo | sed` of a loop's body must not become two stages a turn.
 const INNER_PIPE_NS: u64 = 150_000_000;
 
+/// Programs whose copies work each for itself.
+const SHELLS: [&str; 11] =
+    ["sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "ksh93", "mksh", "yash", "zsh"];
+
 /// What the pipes within stages ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parting {
@@ -40,7 +44,8 @@ pub(crate) fn parting(pipes: &Pipes, processes: &BTreeMap<i32, Process>, now_ns:
     parting
 }
 
-/// A program and a copy of it that it talks to (a pool of worker processes) are one stage.
+/// A program and a copy of it that it talks to are one stage, and so are copies of one program that talk to each other (a
+/// pool of worker processes). Copies of a shell are not: `(a | b)` in its functions and loops is a pipeline.
 fn is_own_copy(
     processes: &BTreeMap<i32, Process>,
     ancestor: i32,
@@ -48,7 +53,14 @@ fn is_own_copy(
     reader: i32,
 ) -> bool {
     let words = |pid: i32| processes.get(&pid).map(|process| &process.words);
-    [writer, reader].contains(&ancestor) && words(writer) == words(reader)
+    let is_shell = || words(ancestor).is_some_and(|words| is_shell(words));
+    words(writer) == words(reader)
+        && ([writer, reader].contains(&ancestor) || words(ancestor) == words(writer) && !is_shell())
+}
+
+fn is_shell(words: &[String]) -> bool {
+    let name = words.first().map_or("", |first| first.rsplit('/').next().unwrap_or(first));
+    SHELLS.contains(&name.trim_start_matches('-'))
 }
 
 /// A process that only writes and one that only reads the pipe, when both belong to one stage.

@@ -222,3 +222,26 @@ fn a_descriptor_that_a_shell_left_open_joins_no_stages() {
     topology.take_in_census(&Census { born: vec![], ends, at_ns: 3 * LATER });
     assert_eq!(holders(&topology, 8, End::Write), ["tee /dev/fd/63"]);
 }
+
+/// Two copies of a process that a pipe joins for long, and what they run.
+fn with_two_copies_of(text: &str) -> Topology {
+    let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+    let mut topology = Topology::new(roots, Pipes::default());
+    let born = |pid, parent, text: &str| Born { pid, parent, words: words(text), ends: vec![] };
+    let copies = [born(FIRST, STAGE, text), born(SECOND, STAGE, text)];
+    let born = [vec![born(SHELL, 1, "sh -c line"), born(STAGE, SHELL, text)], copies.to_vec()];
+    let ends = vec![
+        HeldEnds { pid: FIRST, ends: vec![end(1, 8, true)] },
+        HeldEnds { pid: SECOND, ends: vec![end(0, 8, false)] },
+    ];
+    topology.take_in_census(&Census { born: born.concat(), ends: Some(ends.clone()), at_ns: 0 });
+    topology.take_in_census(&Census { born: vec![], ends: Some(ends), at_ns: LATER });
+    topology
+}
+
+#[test]
+fn a_pool_of_workers_is_one_stage_and_the_copies_of_a_shell_are_several() {
+    assert_eq!(working(&with_two_copies_of("python3 pool.py")), ["python3 pool.py"]);
+    let copies = working(&with_two_copies_of("bash -c loops"));
+    assert_eq!(copies, ["bash -c loops", "bash -c loops"]);
+}
