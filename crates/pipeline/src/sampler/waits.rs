@@ -116,18 +116,18 @@ fn socket_pair(receiver: u64) -> PipeId {
 }
 
 fn awaited_of(target: &Target) -> Awaited {
-    match target {
-        Target::Pipe(inode) => Awaited::Pipe(PipeId::anonymous(*inode)),
-        Target::Fifo { device, inode, .. } => Awaited::Pipe(PipeId::from_stat(*device, *inode)),
-        Target::OneWay(inode) => Awaited::Pipe(socket_pair(*inode)),
-        Target::Socket => Awaited::Other(Cause::Network),
-        Target::LocalSocket => Awaited::Other(Cause::LocalSocket),
-        Target::Timer => Awaited::Other(Cause::Sleep),
-        Target::Process => Awaited::Other(Cause::Child),
-        Target::Events => Awaited::Other(Cause::Event),
-        Target::Terminal => Awaited::Other(Cause::Terminal),
-        Target::File => Awaited::Other(Cause::Disk),
-        Target::Anonymous | Target::Epoll => Awaited::Other(Cause::Lock),
-        Target::Device => Awaited::Other(Cause::Unknown),
+    if let Some(pipe) = pipe_of(target) {
+        return Awaited::Pipe(pipe);
     }
+    Awaited::Other(match target {
+        Target::Socket => Cause::Network,
+        Target::LocalSocket => Cause::LocalSocket,
+        Target::Timer => Cause::Sleep,
+        Target::Process => Cause::Child,
+        Target::Events => Cause::Event,
+        Target::Terminal => Cause::Terminal,
+        Target::File => Cause::Disk,
+        Target::Anonymous | Target::Epoll => Cause::Lock,
+        _ => Cause::Unknown,
+    })
 }

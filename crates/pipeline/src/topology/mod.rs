@@ -301,7 +301,7 @@ impl Topology {
                 ends: Vec::new(),
             };
             let index = self.stages.len();
-            // It was there before it was a stage, and takes along what it did (see `Accounts::follow`).
+            // It was there before it was a stage, and takes along what it did (see `Accounts::move_processes`).
             let (words, locale) = (process.words.clone(), process.locale.clone());
             let start_ns = process.first_ns.min(now_ns);
             self.stages.push(Stage { words, locale, ..Stage::new(pid, &leader, start_ns) });
