@@ -63,7 +63,7 @@ pub struct Finished {
 ///
 /// A run takes over the whole process it is called in, for good: it handles signals, becomes the subreaper of
 /// its descendants (prctl(2)), collects *every* child that ends, raises its own limit on open files, makes its own
-/// timers exact (PR_SET_TIMERSLACK), and once the pipeline was started turns standard input and output into `/dev/null`
+/// timers exact (PR_SET_TIMERSLACK) and its slices short (sched_setattr(2)), and once the pipeline was started turns standard input and output into `/dev/null`
 /// and closes every descriptor that was inherited. It is meant for a program whose one task this is.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::account::claims::Claims;
 use crate::account::late::Late;
 use crate::account::naps::MetAwake;
 use crate::account::reason::Reason;
@@ -58,6 +59,7 @@ pub(crate) struct Divider {
     concurrency: f64,
     /// Recent reasons to wait, for waits that began and ended between two samples.
     recent: BTreeMap<Reason, f64>,
+    claims: Claims,
 }
 
 /// A wait that samples themselves cut short, so that the stage is met awake too often.
@@ -73,6 +75,7 @@ impl Default for Divider {
             met_awake: MetAwake::default(),
             concurrency: 1.0,
             recent: BTreeMap::new(),
+            claims: Claims::default(),
         }
     }
 }
@@ -81,7 +84,7 @@ impl Divider {
     /// Divides `length_ns` of a stage's life.
     ///
     /// CPU time is exact, because the scheduler counts it. What remains goes to the reason seen at the sample,
-    /// or, when the stage ran at that moment, to its recent reasons in proportion.
+    /// or, when the stage ran at that moment, to its recent reasons in proportion; [`Claims`] says when it is paid.
     pub(crate) fn divide(&mut self, sample: &StageSample, length_ns: u64) -> Divided {
         let length = length_ns as f64;
         if sample.running_tasks > 0 {
@@ -100,7 +103,7 @@ impl Divider {
         let mut divided = Divided::default();
         divided.spent.running_ns = running + advance;
         divided.spent.runnable_ns = runnable;
-        divided.reasons = self.reasons(now, length - running - runnable - advance);
+        divided.reasons = self.reasons(now, length, length - running - runnable - advance);
         for (reason, ns) in &divided.reasons {
             match reason {
                 Reason::Reading(_) => divided.spent.reading_ns += ns,
@@ -119,20 +122,19 @@ impl Divider {
         }
     }
 
-    fn reasons(&self, now: Option<Now>, blocked_ns: f64) -> Vec<(Reason, f64)> {
+    /// Divides what a stage waited in an interval of this length that ended `now`.
+    fn reasons(&mut self, now: Option<Now>, length: f64, waited: f64) -> Vec<(Reason, f64)> {
         if let Some(Now::Blocked(reason)) = now {
-            return vec![(reason, blocked_ns)];
+            self.claims.earn(reason, length, waited);
+            return self.claims.pay(waited, &BTreeMap::from([(reason, 1.0)]));
         }
-        let seen: f64 = self.recent.values().sum();
-        if seen == 0.0 {
-            return vec![(Reason::Other(Cause::Unknown), blocked_ns)];
+        let naps = self.recent.contains_key(&NAP);
+        let share = if naps { self.met_awake.woken_share() } else { 0.0 };
+        self.claims.earn(NAP, share * length, waited);
+        if self.recent.is_empty() {
+            return vec![(Reason::Other(Cause::Unknown), waited)];
         }
-        let woken = if self.recent.contains_key(&NAP) { self.met_awake.woken_share() } else { 0.0 };
-        let share = |(reason, weight): (&Reason, &f64)| {
-            let naps = if *reason == NAP { woken } else { 0.0 };
-            (*reason, blocked_ns * (weight / seen * (1.0 - woken) + naps))
-        };
-        self.recent.iter().map(share).collect()
+        self.claims.pay(waited, &self.recent)
     }
 }
 
@@ -211,6 +213,40 @@ mod tests {
         // Seen in 15 % of the samples, and a surplus of 10 % met awake.
         let percent = napped / 5_000.0 / 200_000.0;
         assert!((percent - 25.0).abs() < 1.5, "{percent}");
+    }
+
+    /// A source that sleeps for 350 µs whenever its reader has let it write, which on busy CPUs begins with a wait for one.
+    #[test]
+    fn a_short_sleep_after_each_wait_for_a_cpu_has_its_full_share() {
+        const PARTS_NS: [(u64, Option<Reason>); 3] =
+            [(200_000, None), (350_000, Some(NAP)), (1_850_000, Some(Reason::Other(Cause::Lock)))];
+        const CYCLE_NS: u64 = 2_400_000;
+        // Time spent waiting for a CPU until this moment.
+        let waited = |at: u64| at / CYCLE_NS * PARTS_NS[0].0 + (at % CYCLE_NS).min(PARTS_NS[0].0);
+        let mut divider = Divider::default();
+        let (mut at, mut napped, mut random) = (0, 0.0, 7_u64);
+        while at < 20_000_000_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let length = 750_000 + (random >> 33) % 1_000_000;
+            let phase = (at + length) % CYCLE_NS;
+            let reason = match phase {
+                0..200_000 => None,
+                200_000..550_000 => PARTS_NS[1].1,
+                _ => PARTS_NS[2].1,
+            };
+            let sample = StageSample {
+                wait_sum_ns: waited(at + length) - waited(at),
+                running_tasks: u32::from(reason.is_none()),
+                reason,
+                ..StageSample::default()
+            };
+            let divided = divider.divide(&sample, length);
+            let naps = divided.reasons.iter().filter(|(reason, _)| *reason == NAP);
+            napped += naps.map(|(_, ns)| ns).sum::<f64>();
+            at += length;
+        }
+        let percent = 100.0 * napped / at as f64;
+        assert!((percent - 14.6).abs() < 0.6, "{percent}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Accounting, as a pure function of what was seen: where the time of every stage and pipe went.
 
+mod claims;
 pub(crate) mod divide;
 mod late;
 mod naps;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::os::fd::AsFd;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fullbore_pipe::PipeId;
 use fullbore_proc::Root;
@@ -11,6 +11,9 @@ use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open, pidfd_send_sign
 
 use crate::sampler::pipe_of;
 use crate::{Command, Error};
+
+/// The shortest that Linux takes; a sample of a few stages takes less.
+const OBSERVER_SLICE: Duration = Duration::from_micros(100);
 
 /// A pipeline that has been started.
 #[derive(Debug)]
@@ -62,9 +65,11 @@ pub(crate) fn start(command: &Command) -> Result<Started, Error> {
     }
     // Only now, or the pipeline would inherit these. A watched thread needs three files; threads beyond the limit
     // count as unknown. Without slack in our timers, Linux does not let them go off together with others, when
-    // samples would fall on the moment a sleeping stage wakes; `account::naps` removes the bias that remains.
+    // samples would fall on the moment a sleeping stage wakes; `account::naps` removes the bias that remains. And a sample
+    // that had to wait for a CPU would find the stages where they are when one falls free, not where they mostly are.
     let _ = fullbore_process::raise_file_limit(None);
     let _ = fullbore_process::wake_on_time();
+    let _ = fullbore_process::run_in_short_slices(OBSERVER_SLICE);
     let unix_ns = u64::try_from(unix_ns).unwrap_or(u64::MAX);
     let strangers = strangers.into_iter().collect();
     Ok(Started { pid, pidfd, at, unix_ns, outside, strangers, gaps })
