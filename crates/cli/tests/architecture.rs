@@ -83,6 +83,11 @@ const FENCES: &[(&str, &str, &str)] = &[
         "every_kernel_agrees_with_naive_at_every_alignment",
     ),
     (
+        "process/src/slice.rs", // neither rustix nor nix has sched_setattr(2)
+        "process/src/slice.rs",
+        "a_short_slice_changes_the_length_and_nothing_else",
+    ),
+    (
         "process/src/pidfd.rs", // rustix has no safe form of ioctl(PIDFD_GET_INFO)
         "process/src/pidfd.rs",
         "a_live_process_has_no_status_and_a_reaped_one_has_its_own",
