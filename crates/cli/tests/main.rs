@@ -37,6 +37,7 @@ mod lab;
 mod leaks;
 mod report;
 mod shares;
+mod signal_table;
 mod signals;
 mod stages;
 mod transparency;

@@ -33,8 +33,10 @@ pub(super) fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> Advi
     joined([what_to_do, only(tuned(flow).unwrap_or_default())])
 }
 
-/// A stage that reads less than this, in bytes a second, gains from running several copies.
+/// A stage that reads less than this, in bytes a second, gains from running several copies …
 const WORTH_SHARING: f64 = 60e6;
+/// … where there are more CPUs than this: GNU parallel itself and the stages beside it need about one.
+const CPUS_FOR_ONE: u32 = 2;
 
 fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
     let stage = &flow.stages[choice.top];
@@ -56,7 +58,8 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
     let cure = super::calls::cure_of(flow, choice.top);
     let has_input = !stage.upstream.is_empty()
         || flow.record.pipes.iter().any(|p| p.readers.contains(&stage.stage.stage));
-    let lines_can_be_shared = threads_help && has_input && is_slow_enough_to_share(stage);
+    let lines_can_be_shared =
+        threads_help && has_input && cpus > CPUS_FOR_ONE && is_slow_enough_to_share(stage);
     let faster = || cures::for_cpu(&runs, &stage.name, threads_help, lines_can_be_shared);
     joined([opening, cure.unwrap_or_else(faster)])
 }

@@ -29,6 +29,7 @@ mod sequence;
 
 mod accuracy;
 mod first_try;
+mod hints;
 mod observer;
 mod pairs;
 mod real;
@@ -126,6 +127,7 @@ const ON_REQUEST: &[(&str, Measurement)] = &[
     ("first-try", first_try::idle),
     ("first-try-stranger", first_try::beside_a_stranger),
     ("shares-spread", first_try::spread_of_shares),
+    ("hints", hints::speed),
     ("real", real::verdicts),
 ];
 

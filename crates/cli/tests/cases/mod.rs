@@ -1,5 +1,6 @@
 //! The tables shared by the tests and by `make bench`.
 
+pub(crate) mod hints;
 pub(crate) mod mixes;
 pub(crate) mod pipelines;
 pub(crate) mod verdicts;
