@@ -2,7 +2,7 @@
 
 use fullbore_record::{Finding, FindingKind, StageRecord};
 
-use super::cures::{Direction, for_small_calls, passes_on};
+use super::cures::{Direction, MANY_PROCESSES, for_small_calls, passes_on};
 use super::evidence::Evidence;
 use super::flow::Flow;
 use super::names::Command;
@@ -58,8 +58,13 @@ fn is_relevant(flow: &Flow<'_>, index: usize, bottleneck: Option<usize>) -> bool
 /// The direction with more calls, of those that are small by the stage's own doing.
 fn worst(flow: &Flow<'_>, index: usize) -> Option<SmallCalls> {
     let stage = flow.stages[index].stage;
-    let passes_it_on = passes_on(&Command::of(stage)) && follows_its_writer(flow, index);
-    // Every process reads the heads of its libraries: with many of them, that is not the stage's data.
+    let runs = Command::of(stage);
+    if stage.processes >= MANY_PROCESSES && !runs.is_shell() {
+        // The calls of many short lives (xargs): each has a few small ones, whatever it does.
+        return None;
+    }
+    let passes_it_on = passes_on(&runs) && follows_its_writer(flow, index);
+    // Every process reads the heads of its libraries: with several of them, that is not the stage's data.
     let reads_data = stage.processes <= 1 || !flow.stages[index].upstream.is_empty();
     let reads =
         small(stage, Direction::Reads).filter(|_| reads_data && !follows_its_writer(flow, index));

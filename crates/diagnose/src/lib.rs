@@ -27,7 +27,7 @@ mod phrases;
 mod quota;
 mod turns;
 
-use fullbore_record::{Finding, RunRecord};
+use fullbore_record::{Finding, RunRecord, advice_text};
 
 pub use bound::bound_ns;
 
@@ -84,7 +84,19 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
         findings.extend(quota::finding(&flow));
     }
     findings.extend(slight.into_iter().map(|incident| incident.finding));
+    leave_out_repeated_advice(&mut findings);
     findings
+}
+
+/// What the verdict tells to do about a stage is not told again under `also:`.
+fn leave_out_repeated_advice(findings: &mut [Finding]) {
+    let Some((verdict, others)) = findings.split_first_mut() else { return };
+    let told = advice_text(&verdict.advice);
+    for other in others.iter_mut().filter(|other| other.stage == verdict.stage) {
+        if told.contains(&advice_text(&other.advice)) {
+            other.advice.clear();
+        }
+    }
 }
 
 /// Weighs the stage that waits least against the CPUs and against the pipe that makes its neighbours take turns.

@@ -109,9 +109,7 @@ impl Command {
 
     /// It is one of the shells.
     pub(super) fn is_shell(&self) -> bool {
-        self.is_compound
-            || ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "busybox"]
-                .contains(&self.program.as_str())
+        self.is_compound || fullbore_shell::is_shell(&self.program)
     }
 
     /// It takes each byte for a character, and orders lines by their bytes.

@@ -27,6 +27,22 @@ pub fn segments(line: &str) -> Option<Vec<Vec<String>>> {
     Line::new(line).pipelines()
 }
 
+/// The names of shells that people run: those of Debian's packages, and `ksh93`.
+const SHELLS: [&str; 11] =
+    ["ash", "bash", "busybox", "dash", "fish", "ksh", "ksh93", "mksh", "sh", "yash", "zsh"];
+
+/// Tells whether a word of a command line names a shell, with or without its folder and the `-` of a login shell.
+///
+/// ```
+/// assert!(fullbore_shell::is_shell("/bin/bash") && fullbore_shell::is_shell("-zsh"));
+/// assert!(!fullbore_shell::is_shell("fishing"));
+/// ```
+#[must_use]
+pub fn is_shell(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    SHELLS.contains(&name.trim_start_matches('-'))
+}
+
 /// Shortens `text` to one line of at most `max_chars` characters: runs of white space and control characters become one
 /// space, and `…` replaces what does not fit.
 ///

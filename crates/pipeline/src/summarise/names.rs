@@ -34,7 +34,7 @@ pub(crate) fn labels(topology: &Topology, shown: &[usize], line: &str) -> BTreeM
     let texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
     let names: Vec<Option<&str>> = started
         .iter()
-        .map(|index| (!is_copy(*index)).then(|| program_of(&stages[*index].words)))
+        .map(|index| (!is_copy(*index)).then(|| in_the_line(program_of(&stages[*index].words))))
         .collect();
     for (index, text) in started.iter().zip(align(&names, &texts)) {
         labels.entry(*index).and_modify(|label| *label = label::shorten(text, 200));
@@ -64,6 +64,11 @@ fn align<'t>(names: &[Option<&str>], texts: &'t [String]) -> Vec<&'t str> {
         }
     }
     found
+}
+
+/// A name as the line has it: a program that ended before its words were read is `[head]` (see ps(1)).
+fn in_the_line(name: &str) -> &str {
+    name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name)
 }
 
 /// The program's name without its folder.
@@ -99,6 +104,11 @@ mod tests {
         let texts = ["seq 9", "while read l; do echo $l; done", "sort"].map(str::to_owned);
         assert_eq!(align(&[None, Some("sort")], &texts), [&texts[1], &texts[2]]);
         assert_eq!(align(&[Some("seq"), None, Some("sort")], &texts), texts);
+    }
+
+    #[test]
+    fn a_program_whose_words_were_not_read_is_still_found_in_the_line() {
+        assert_eq!(["[head]", "head", "["].map(in_the_line), ["head", "head", "["]);
     }
 
     #[test]

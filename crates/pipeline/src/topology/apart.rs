@@ -11,10 +11,6 @@ use crate::topology::process::Process;
 /// `echo | sed` of a loop's body must not become two stages a turn.
 const INNER_PIPE_NS: u64 = 150_000_000;
 
-/// Programs whose copies work each for itself.
-const SHELLS: [&str; 11] =
-    ["sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "ksh93", "mksh", "yash", "zsh"];
-
 /// What the pipes within stages ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parting {
@@ -58,9 +54,9 @@ fn is_own_copy(
         && ([writer, reader].contains(&ancestor) || words(ancestor) == words(writer) && !is_shell())
 }
 
+/// Copies of a shell work each for itself; those of any other program are one pool.
 fn is_shell(words: &[String]) -> bool {
-    let name = words.first().map_or("", |first| first.rsplit('/').next().unwrap_or(first));
-    SHELLS.contains(&name.trim_start_matches('-'))
+    words.first().is_some_and(|first| fullbore_shell::is_shell(first))
 }
 
 /// A process that only writes and one that only reads the pipe, when both belong to one stage.
