@@ -151,12 +151,12 @@ fn unpacks(runs: &Command) -> bool {
     runs.has_short('d') || runs.has(&["--decompress", "--uncompress"])
 }
 
-/// Whole lines by the number they begin with: what takes the time is the same in every locale.
+/// It orders whole lines by the number they begin with, which takes as long in any locale.
 fn compares_numbers(runs: &Command) -> bool {
     ['n', 'g', 'h'].iter().any(|letter| runs.has_short(*letter)) && !runs.has_short('k')
 }
 
-/// GNU grep compares bytes wherever it can, whatever the locale: text without ranges and classes. It cannot where words end.
+/// The pattern has classes, or asks where words end. Without either GNU grep compares bytes in any locale.
 fn looks_at_characters(runs: &Command) -> bool {
     runs.has_short('w') || runs.has(&["--word-regexp"]) || runs.mentions("[")
 }

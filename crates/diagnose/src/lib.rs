@@ -92,7 +92,8 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
 fn leave_out_repeated_advice(findings: &mut [Finding]) {
     let Some((verdict, others)) = findings.split_first_mut() else { return };
     let told = advice_text(&verdict.advice);
-    for other in others.iter_mut().filter(|other| other.stage == verdict.stage) {
+    let is_same = |other: &&mut Finding| other.stage.is_some() && other.stage == verdict.stage;
+    for other in others.iter_mut().filter(is_same) {
         if told.contains(&advice_text(&other.advice)) {
             other.advice.clear();
         }
