@@ -11,6 +11,7 @@ const OPTIONS: &[&str] = &[
     "--shell",
     "--no-tune",
     "--pipe-size",
+    "--exact",
     "--report",
     "--live",
     "--quiet",

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 
+use fullbore_perf::Refused;
+
 /// The pipeline was not started, or its end could not be learned.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -15,6 +17,8 @@ pub enum Error {
         /// What Linux said.
         source: io::Error,
     },
+    /// Every switch was to be counted, and Linux refuses.
+    Exact(Refused),
     /// Signals could not be taken over.
     Signals(io::Error),
     /// A thread could not be started.
@@ -29,6 +33,7 @@ impl fmt::Display for Error {
             Self::Start { program, source } => {
                 write!(f, "{}: {}", program.display(), plain(source))
             }
+            Self::Exact(source) => write!(f, "counting every switch: {source}"),
             Self::Signals(source) => write!(f, "taking over signals: {}", plain(source)),
             Self::Thread(source) => write!(f, "starting a thread: {}", plain(source)),
             Self::Wait(source) => write!(f, "waiting for the pipeline: {}", plain(source)),
@@ -48,6 +53,7 @@ fn plain(error: &io::Error) -> String {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
+            Self::Exact(source) => Some(source),
             Self::Start { source, .. }
             | Self::Signals(source)
             | Self::Thread(source)

@@ -72,6 +72,47 @@ pub(crate) struct Look {
     /// Capacities of pipes that were not known before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) capacities: Vec<PipeCapacity>,
+    /// Who got a CPU and who left it since the look before; `None` when that is not watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) switches: Option<Switches>,
+}
+
+/// Every switch since the look before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Switches {
+    /// Until when they are complete, in nanoseconds from the start of the run.
+    pub(crate) until_ns: u64,
+    /// Switches that Linux had no room to note down.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) lost: u64,
+    /// In the order in which they happened.
+    pub(crate) list: Vec<Switch>,
+}
+
+/// A thread got a CPU, left it, began or ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Switch {
+    /// When, in nanoseconds from the start of the run.
+    pub(crate) at_ns: u64,
+    pub(crate) pid: i32,
+    pub(crate) tid: i32,
+    pub(crate) to: Turn,
+}
+
+/// What becomes of a thread at a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Turn {
+    /// It got a CPU.
+    On,
+    /// It left its CPU, to wait for something.
+    Off,
+    /// It lost its CPU to another thread.
+    Preempted,
+    /// It was started by this process.
+    Begun(i32),
+    /// It ended, or may not be watched any more.
+    Ended,
 }
 
 /// The capacity of a pipe.
@@ -128,6 +169,9 @@ pub(crate) struct Counts {
 /// What one thread did since the sample before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TaskLook {
+    /// The thread; 0 in recordings that do not tell.
+    #[serde(default)]
+    pub(crate) tid: i32,
     /// Time on a CPU.
     pub(crate) running_ns: u64,
     /// Time ready to run, but waiting for a CPU.
@@ -216,6 +260,11 @@ impl From<fullbore_proc::Io> for IoCount {
             write_calls: io.write_calls,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -28,6 +28,7 @@ mod readers;
 mod sequence;
 
 mod accuracy;
+mod exact;
 mod first_try;
 mod hints;
 mod observer;
@@ -127,6 +128,8 @@ const ON_REQUEST: &[(&str, Measurement)] = &[
     ("first-try", first_try::idle),
     ("first-try-stranger", first_try::beside_a_stranger),
     ("shares-spread", first_try::spread_of_shares),
+    ("exact-shares", exact::shares),
+    ("exact-cost", exact::cost),
     ("hints", hints::speed),
     ("real", real::verdicts),
 ];

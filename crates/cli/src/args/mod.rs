@@ -119,6 +119,13 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "SIZE", value_parser = pipe_size)]
     pub(crate) pipe_size: Option<Bytes>,
 
+    /// Whether to count every switch of a thread onto a CPU and off it, instead of sampling.
+    ///
+    /// Counted shares of time on a CPU are exact, however short the processes are. Linux allows it without privileges
+    /// where kernel.perf_event_paranoid is at most 2. It costs about a microsecond a switch.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Exact::Never)]
+    pub(crate) exact: Exact,
+
     /// Write a report. FILE ends in .json for a run record, .html for a page. May be repeated.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
@@ -138,6 +145,16 @@ pub(crate) struct RunOptions {
     /// Exit with status 125 if something could not be observed or a pipe could not be changed.
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Exact {
+    /// If Linux allows it.
+    Auto,
+    /// If Linux does not allow it, run nothing.
+    Always,
+    /// Never.
+    Never,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

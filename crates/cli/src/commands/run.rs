@@ -7,11 +7,13 @@ use std::path::Path;
 
 use anyhow::Result;
 use fullbore_dash::terminal_size;
-use fullbore_pipeline::{Command, Error, Finished, Options, Tuning, die_of, run as run_pipeline};
+use fullbore_pipeline::{
+    Command, Error, Exact, Finished, Options, Tuning, die_of, run as run_pipeline,
+};
 use fullbore_record::{Job, RunRecord};
 use fullbore_report::text::{Style, summary};
 
-use crate::args::RunOptions;
+use crate::args::{self, RunOptions};
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::messages::{Failure, complain, plain, say};
@@ -30,6 +32,11 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     let mut live = Live::start(if options.quiet { crate::args::When::Never } else { options.live });
     let mut watching = Options::default();
     watching.tuning = tuning;
+    watching.exact = match options.exact {
+        args::Exact::Auto => Exact::Auto,
+        args::Exact::Always => Exact::Always,
+        args::Exact::Never => Exact::Never,
+    };
     watching.samples = samples;
     watching.job = job();
     let finished = run_pipeline(&command, watching, &mut live);

@@ -1,6 +1,9 @@
 //! Pipelines of stages that write down where their own time went, and how far a record is from that.
 
+use std::process::Command;
+
 use fullbore_proc::Root;
+use fullbore_record::RunRecord;
 use serde::Deserialize;
 
 use crate::sandbox::{Sandbox, stage, with_fixture};
@@ -17,7 +20,7 @@ pub(crate) struct Mix {
 pub(crate) struct Deviation {
     stage: &'static str,
     share: &'static str,
-    reported_percent: f64,
+    pub(crate) reported_percent: f64,
     true_percent: f64,
 }
 
@@ -121,14 +124,23 @@ impl Mix {
     /// Runs the mix for this many seconds; returns every share of every stage.
     pub(crate) fn measure(&self, seconds: f64) -> Vec<Deviation> {
         let place = Sandbox::new();
+        let record = place.record_of_silent(self.command(&place, &["--no-tune"], seconds));
+        self.deviations(&place, &record)
+    }
+
+    /// The command that runs the mix for this many seconds.
+    pub(crate) fn command(&self, place: &Sandbox, options: &[&str], seconds: f64) -> Command {
         let line = self.line.replace("{time}", &seconds.to_string());
-        let line = with_fixture(&line);
-        let record = place.record_of_silent(place.reporting(&["--no-tune"], &line));
+        place.reporting(options, &with_fixture(&line))
+    }
+
+    /// Every share of every stage in a record of the run that wrote its truth in this place.
+    pub(crate) fn deviations(&self, place: &Sandbox, record: &RunRecord) -> Vec<Deviation> {
         let deviations = self.stages.iter().flat_map(|name| {
             let text = std::fs::read(place.path(&format!("{name}.truth")))
                 .expect("the stage wrote its truth");
             let truth: Truth = serde_json::from_slice(&text).expect("the truth is JSON");
-            let reported = stage(&record, &format!("--name {name} "));
+            let reported = stage(record, &format!("--name {name} "));
             let pairs = [
                 ("running", Some(reported.running_percent), truth.cpu_ns),
                 ("runnable", Some(reported.runnable_percent), truth.runnable_ns),

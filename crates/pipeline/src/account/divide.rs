@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::account::claims::Claims;
 use crate::account::late::Late;
 use crate::account::naps::MetAwake;
+use crate::account::on_cpu::StageTimes;
 use crate::account::reason::Reason;
 use crate::account::series::Spent;
 use fullbore_record::Cause;
@@ -21,6 +22,8 @@ pub(crate) struct StageSample {
     pub(crate) running_tasks: u32,
     /// Why it waits, by the thread that ranks highest.
     pub(crate) reason: Option<Reason>,
+    /// The same from every switch, where that is known.
+    pub(crate) counted: Option<StageTimes>,
 }
 
 /// What a stage does at the moment of a sample.
@@ -57,6 +60,9 @@ pub(crate) struct Divider {
     met_awake: MetAwake,
     /// How many threads run at one time, when one does.
     concurrency: f64,
+    /// What its threads waited for a CPU when they were woken, and was not given out yet; below 0 while the wait of one
+    /// that lost its CPU is not counted by schedstat.
+    woken_ns: f64,
     /// Recent reasons to wait, for waits that began and ended between two samples.
     recent: BTreeMap<Reason, f64>,
     claims: Claims,
@@ -74,6 +80,7 @@ impl Default for Divider {
             late: Late::default(),
             met_awake: MetAwake::default(),
             concurrency: 1.0,
+            woken_ns: 0.0,
             recent: BTreeMap::new(),
             claims: Claims::default(),
         }
@@ -87,23 +94,18 @@ impl Divider {
     /// or, when the stage ran at that moment, to its recent reasons in proportion; [`Claims`] says when it is paid.
     pub(crate) fn divide(&mut self, sample: &StageSample, length_ns: u64) -> Divided {
         let length = length_ns as f64;
-        if sample.running_tasks > 0 {
-            self.concurrency += 0.1 * (f64::from(sample.running_tasks) - self.concurrency);
-        }
-        let together = self.concurrency.max(1.0);
         let now = sample.now();
         self.remember(now);
-        let ran = (sample.run_sum_ns as f64 / together).max(sample.run_max_ns as f64);
-        let running = self.late.running(ran, length);
-        let runnable = self.late.runnable(sample.wait_sum_ns as f64 / together, length - running);
-        let is_running = now == Some(Now::Running);
-        let advance = if is_running { self.late.advance(length - running - runnable) } else { 0.0 };
-        let is_awake = f64::from(u8::from(is_running));
-        self.met_awake.note(is_awake, (running + runnable + advance) / length);
+        let (running, runnable) = match sample.counted {
+            Some(counted) => self.awake_by_switches(sample, counted, length),
+            None => self.awake_by_samples(sample, length),
+        };
+        let is_awake = f64::from(u8::from(now == Some(Now::Running)));
+        self.met_awake.note(is_awake, (running + runnable) / length);
         let mut divided = Divided::default();
-        divided.spent.running_ns = running + advance;
+        divided.spent.running_ns = running;
         divided.spent.runnable_ns = runnable;
-        divided.reasons = self.reasons(now, length, length - running - runnable - advance);
+        divided.reasons = self.reasons(now, length, length - running - runnable);
         for (reason, ns) in &divided.reasons {
             match reason {
                 Reason::Reading(_) => divided.spent.reading_ns += ns,
@@ -112,6 +114,36 @@ impl Divider {
             }
         }
         divided
+    }
+
+    /// Time on a CPU and time waiting for one, as schedstat counts them for each thread.
+    fn awake_by_samples(&mut self, sample: &StageSample, length: f64) -> (f64, f64) {
+        if sample.running_tasks > 0 {
+            self.concurrency += 0.1 * (f64::from(sample.running_tasks) - self.concurrency);
+        }
+        let together = self.concurrency.max(1.0);
+        let ran = (sample.run_sum_ns as f64 / together).max(sample.run_max_ns as f64);
+        let running = self.late.running(ran, length);
+        let runnable = self.late.runnable(sample.wait_sum_ns as f64 / together, length - running);
+        let is_running = sample.running_tasks > 0;
+        let advance = if is_running { self.late.advance(length - running - runnable) } else { 0.0 };
+        (running + advance, runnable)
+    }
+
+    /// The same from every switch. Those do not tell when a thread was woken: schedstat adds what it waited from then on.
+    fn awake_by_switches(
+        &mut self,
+        sample: &StageSample,
+        counted: StageTimes,
+        length: f64,
+    ) -> (f64, f64) {
+        let running = (counted.running_ns as f64).min(length);
+        let together = counted.running_sum_ns as f64 / counted.running_ns.max(1) as f64;
+        let preempted = (counted.preempted_ns as f64).min(length - running);
+        self.woken_ns += sample.wait_sum_ns as f64 - counted.preempted_sum_ns as f64;
+        let woken = (self.woken_ns / together.max(1.0)).clamp(0.0, length - running - preempted);
+        self.woken_ns -= woken * together.max(1.0);
+        (running, preempted + woken)
     }
 
     fn remember(&mut self, now: Option<Now>) {

@@ -4,6 +4,7 @@ mod claims;
 pub(crate) mod divide;
 mod late;
 mod naps;
+mod on_cpu;
 pub(crate) mod pipe;
 mod process;
 mod programs;
@@ -14,6 +15,7 @@ pub(crate) mod stage;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::account::divide::{Now, StageSample};
+use crate::account::on_cpu::{Counted, OnCpu};
 use crate::account::pipe::PipeAccount;
 use crate::account::process::ProcessAccount;
 use crate::account::programs::Programs;
@@ -38,6 +40,7 @@ pub(crate) struct Accounts {
     /// Stages that were taken over by an earlier turn of their loop.
     absorbed: BTreeSet<usize>,
     starving: Starving,
+    on_cpu: OnCpu,
     last_ns: u64,
 }
 
@@ -49,6 +52,9 @@ pub(crate) struct Sums {
     pub(crate) one_runs_ns: u64,
     /// Time in which at least two stages were running.
     pub(crate) two_run_ns: u64,
+    /// Time of stages that was divided, and the part of it that was counted from switches.
+    pub(crate) divided_ns: u64,
+    pub(crate) counted_ns: u64,
     pub(crate) cpus: u32,
 }
 
@@ -66,6 +72,7 @@ impl Accounts {
             sums: Sums { cpus, ..Sums::default() },
             absorbed: BTreeSet::new(),
             starving: Starving::default(),
+            on_cpu: OnCpu::default(),
             last_ns: 0,
         }
     }
@@ -92,8 +99,9 @@ impl Accounts {
         }
         self.pass(topology, now_ns);
         self.count_io(look, now_ns);
+        let counted = self.count_switches(topology, look, &mut samples);
         let waits = self.divide(topology, &samples, now_ns);
-        self.count_overlap(topology, now_ns);
+        self.count_overlap(topology, counted.as_ref(), now_ns);
         self.sums.samples += 1;
         self.last_ns = now_ns;
         waits
@@ -276,6 +284,8 @@ impl Accounts {
                 from_ns + (sample.run_sum_ns + sample.wait_sum_ns).min(now_ns - from_ns)
             } else if topology.stages[*index].alive > 0 {
                 now_ns
+            } else if let Some(counted) = sample.counted {
+                counted.last_ns.clamp(from_ns, now_ns)
             } else {
                 // It ended at some time since the sample before.
                 u64::midpoint(from_ns, now_ns)
@@ -284,6 +294,8 @@ impl Accounts {
                 continue;
             }
             stage.last_ns = from_ns;
+            self.sums.divided_ns += to_ns - from_ns;
+            self.sums.counted_ns += if sample.counted.is_some() { to_ns - from_ns } else { 0 };
             let divided = stage.add(sample, to_ns, now_ns, self.clock);
             if let Some(Now::Blocked(reason)) = stage.now {
                 self.starving.note(reason);
@@ -304,7 +316,32 @@ impl Accounts {
         }
     }
 
-    fn count_overlap(&mut self, topology: &Topology, now_ns: u64) {
+    /// Gives every stage whose threads are all known what its switches tell.
+    fn count_switches(
+        &mut self,
+        topology: &Topology,
+        look: &Look,
+        samples: &mut BTreeMap<usize, StageSample>,
+    ) -> Option<Counted> {
+        let stage_of = |pid| topology.processes.get(&pid).map(|process| process.stage);
+        let counted = self.on_cpu.take_in(look.switches.as_ref()?, stage_of)?;
+        let live = look.processes.iter().filter(|seen| !seen.has_ended);
+        let is_unknown =
+            |seen: &&ProcessLook| seen.tasks.iter().any(|task| !self.on_cpu.knows(task.tid));
+        let unknown: BTreeSet<usize> =
+            live.filter(is_unknown).filter_map(|seen| stage_of(seen.pid)).collect();
+        for (index, sample) in samples.iter_mut().filter(|(index, _)| !unknown.contains(index)) {
+            sample.counted = Some(counted.stages.get(index).copied().unwrap_or_default());
+        }
+        unknown.is_empty().then_some(counted)
+    }
+
+    fn count_overlap(&mut self, topology: &Topology, counted: Option<&Counted>, now_ns: u64) {
+        if let Some(counted) = counted {
+            self.sums.one_runs_ns += counted.one_runs_ns;
+            self.sums.two_run_ns += counted.two_run_ns;
+            return;
+        }
         let stages = topology.stages.iter().zip(&self.stages);
         let running = stages
             .filter(|(stage, account)| stage.alive > 0 && account.now == Some(Now::Running))

@@ -36,7 +36,7 @@ fn end(fd: i32, pipe: PipeId) -> PipeEnd {
 }
 
 fn task(pid: i32, doing: Doing, running_ns: u64) -> ProcessLook {
-    let tasks = vec![TaskLook { running_ns, waiting_ns: 0, doing }];
+    let tasks = vec![TaskLook { tid: 0, running_ns, waiting_ns: 0, doing }];
     ProcessLook { pid, tasks, ..ProcessLook::default() }
 }
 
@@ -76,7 +76,12 @@ impl MadeUp {
         self.now_ns += 2 * MS;
         let mut processes = vec![task(SHELL, Doing::Waiting(fullbore_record::Cause::Child), 0)];
         processes.extend(seen);
-        self.observed.take_in_look(&Look { at_ns: self.now_ns, processes, capacities })
+        self.observed.take_in_look(&Look {
+            at_ns: self.now_ns,
+            processes,
+            capacities,
+            switches: None,
+        })
     }
 
     /// Both sides wait on the pipe in turn for as long as it takes until the tuner asks for something.

@@ -52,6 +52,7 @@ impl Clockwork {
 /// What one reading of a thread gave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskReading {
+    pub(crate) tid: i32,
     pub(crate) running_ns: u64,
     pub(crate) waiting_ns: u64,
     /// `None`: what it does may not be seen.
@@ -143,7 +144,7 @@ impl TaskFiles {
             self.last_wait = Some(wait);
         }
         let SchedStat { running_ns, waiting_ns, .. } = std::mem::take(&mut self.used);
-        TaskReading { running_ns, waiting_ns, activity }
+        TaskReading { tid: self.tid, running_ns, waiting_ns, activity }
     }
 }
 

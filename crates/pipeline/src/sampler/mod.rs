@@ -6,6 +6,7 @@
 mod ends;
 mod files;
 mod leaders;
+mod switches;
 mod waits;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use crate::topology::Topology;
 use fullbore_record::Cause;
 
 pub(crate) use ends::ask;
+pub(crate) use switches::SwitchReader;
 pub(crate) use waits::pipe_of;
 
 /// Samples that may fail to see a process's waits (one within execve cannot be looked into) before it counts
@@ -50,6 +52,8 @@ pub(crate) struct Sampler {
     /// CPU time of ended children, by parent, when last read.
     children_cpu_ns: BTreeMap<i32, u64>,
     samples: u64,
+    /// Where every switch is wanted.
+    switches: Option<SwitchReader>,
     io_due_ns: u64,
     tick_ns: u64,
     /// Facts that this Linux withholds about every process.
@@ -68,7 +72,12 @@ struct Children {
 
 impl Sampler {
     /// Nothing is watched yet; `own` is the process of fullbore, and `strangers` are children it had before.
-    pub(crate) fn new(root: Root, own: i32, strangers: BTreeSet<i32>) -> Self {
+    pub(crate) fn new(
+        root: Root,
+        own: i32,
+        strangers: BTreeSet<i32>,
+        switches: Option<SwitchReader>,
+    ) -> Self {
         let tick_ns = 1_000_000_000 / clock_ticks_per_second().max(1);
         let withheld = root.unavailable(own);
         Self {
@@ -84,6 +93,7 @@ impl Sampler {
             leaders: Leaders::default(),
             children_cpu_ns: BTreeMap::new(),
             samples: 0,
+            switches,
             io_due_ns: 0,
             tick_ns,
             buffer: vec![0; 4096],
@@ -120,6 +130,7 @@ impl Sampler {
     /// Looks at every task once.
     pub(crate) fn look(&mut self, topology: &Topology, now_ns: u64) -> Look {
         let mut look = Look { at_ns: now_ns, ..Look::default() };
+        look.switches = self.switches.as_mut().map(SwitchReader::read);
         let is_io_due = now_ns >= self.io_due_ns;
         let mut processes = std::mem::take(&mut self.processes);
         for process in processes.values_mut() {
@@ -248,7 +259,7 @@ impl Sampler {
         let is_stopped = process.is_stopped(&mut self.buffer);
         let readings = process.read_tasks(&mut self.buffer);
         seen.has_ended = readings.is_empty();
-        for TaskReading { running_ns, waiting_ns, activity } in readings {
+        for TaskReading { tid, running_ns, waiting_ns, activity } in readings {
             let doing = match activity {
                 Some(Activity::Blocked(_)) if is_stopped => Some(Doing::Waiting(Cause::Stopped)),
                 Some(Activity::Running) => Some(Doing::Running),
@@ -258,7 +269,7 @@ impl Sampler {
             seen.has_ended |= doing.is_none();
             // It has ended, but what it did until then counts.
             let doing = doing.unwrap_or(Doing::Waiting(Cause::Unknown));
-            seen.tasks.push(TaskLook { running_ns, waiting_ns, doing });
+            seen.tasks.push(TaskLook { tid, running_ns, waiting_ns, doing });
         }
         if seen.has_ended {
             return seen;

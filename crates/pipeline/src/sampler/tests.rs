@@ -43,7 +43,7 @@ impl Bare {
     }
 
     fn sampler(&self, strangers: &[i32]) -> Sampler {
-        Sampler::new(Root::at(self.folder.path()), OWN, strangers.iter().copied().collect())
+        Sampler::new(Root::at(self.folder.path()), OWN, strangers.iter().copied().collect(), None)
     }
 }
 
@@ -93,7 +93,7 @@ fn what_a_kernel_withholds_is_said_fact_by_fact() {
     let gaps_of = |folder: &str| {
         let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../proc/fixtures");
         let root = Root::at(format!("{fixtures}/{folder}"));
-        let gaps = Sampler::new(root, 4242, BTreeSet::new()).gaps().to_vec();
+        let gaps = Sampler::new(root, 4242, BTreeSet::new(), None).gaps().to_vec();
         // Fixtures leave out the folder of descriptors.
         gaps.into_iter().filter(|gap| !gap.starts_with("/proc/PID/fd: ")).collect::<Vec<_>>()
     };

@@ -9,8 +9,8 @@ use fullbore_proc::Root;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
 
-use crate::sampler::pipe_of;
-use crate::{Command, Error};
+use crate::sampler::{SwitchReader, pipe_of};
+use crate::{Command, Error, Exact};
 
 /// The shortest that Linux takes; a sample of a few stages takes less.
 const OBSERVER_SLICE: Duration = Duration::from_micros(100);
@@ -32,13 +32,16 @@ pub(crate) struct Started {
     pub(crate) strangers: BTreeSet<i32>,
     /// Sentences about what will be missing from the record.
     pub(crate) gaps: Vec<String>,
+    /// Every switch of what was started, where that is wanted and allowed.
+    pub(crate) switches: Option<SwitchReader>,
 }
 
 /// Starts the command with everything this process inherited, then lets go of it.
 ///
 /// # Errors
-/// [`Error::Start`] when the program is not found or cannot be executed.
-pub(crate) fn start(command: &Command) -> Result<Started, Error> {
+/// [`Error::Start`] when the program is not found or cannot be executed, [`Error::Exact`] when switches are wanted in any
+/// case and Linux refuses them.
+pub(crate) fn start(command: &Command, exact: Exact) -> Result<Started, Error> {
     let mut gaps = Vec::new();
     let outside = inherited_pipes();
     let own = std::process::id().cast_signed();
@@ -50,6 +53,11 @@ pub(crate) fn start(command: &Command) -> Result<Started, Error> {
         );
     }
     fullbore_process::hand_on_closed_descriptors();
+    let switches = match exact {
+        Exact::Never => None,
+        Exact::Auto => SwitchReader::open().ok(),
+        Exact::Always => Some(SwitchReader::open().map_err(Error::Exact)?),
+    };
     let at = Instant::now();
     let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let child = command
@@ -72,7 +80,7 @@ pub(crate) fn start(command: &Command) -> Result<Started, Error> {
     let _ = fullbore_process::run_in_short_slices(OBSERVER_SLICE);
     let unix_ns = u64::try_from(unix_ns).unwrap_or(u64::MAX);
     let strangers = strangers.into_iter().collect();
-    Ok(Started { pid, pidfd, at, unix_ns, outside, strangers, gaps })
+    Ok(Started { pid, pidfd, at, unix_ns, outside, strangers, gaps, switches })
 }
 
 /// The pipes among the descriptors of this process.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fullbore_measure::Host;
 
+use crate::account::Sums;
 use crate::account::stage::StageAccount;
 use crate::observed::Observed;
 use crate::summarise::doubt::doubt_uncounted_bytes;
@@ -55,7 +56,7 @@ pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numb
     record.cpu_ns = frame.cpu_ns;
     record.observer_cpu_ns = frame.observer_cpu_ns;
     record.samples = sums.samples;
-    record.shares_from = SharesFrom::Samples;
+    record.shares_from = shares_from(sums);
     record.host = frame.host.clone();
     record.stages = stages;
     record.pipes = summary.pipes();
@@ -189,6 +190,15 @@ impl Summary<'_> {
         timeline.step_ns = accounts.clock.step_ns;
         timeline.stages = self.numbers.stage_order.iter().map(series).collect();
         timeline
+    }
+}
+
+/// Switches, when they tell of practically all the time that was divided.
+fn shares_from(sums: &Sums) -> SharesFrom {
+    if sums.counted_ns > 0 && sums.divided_ns - sums.counted_ns <= sums.divided_ns / 50 {
+        SharesFrom::Switches
+    } else {
+        SharesFrom::Samples
     }
 }
 

@@ -36,7 +36,12 @@ fn with_a_slow_copy(outside: PipeId) -> Topology {
 
 fn executes(topology: &mut Topology, text: &str) {
     let process = ProcessLook { pid: STAGE, words: Some(words(text)), ..ProcessLook::default() };
-    topology.take_in_look(&Look { at_ns: 21 * MS, processes: vec![process], capacities: vec![] });
+    topology.take_in_look(&Look {
+        at_ns: 21 * MS,
+        processes: vec![process],
+        capacities: vec![],
+        switches: None,
+    });
 }
 
 fn has_writers(topology: &Topology, pipe: PipeId) -> bool {
@@ -188,6 +193,7 @@ fn turns_of_a_loop_that_follow_without_a_break_become_one_stage() {
             })
             .collect(),
         capacities: vec![],
+        switches: None,
     };
     let begin = vec![born(SHELL, 1, "sh -c line"), born(FIRST, SHELL, "gzip")];
     topology.take_in_census(&Census { born: begin, ends: None, at_ns: 0 });

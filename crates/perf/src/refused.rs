@@ -1,0 +1,46 @@
+//! Why perf events cannot be had.
+
+use std::{error, fmt, fs, io};
+
+/// Linux refuses perf events, or has none.
+#[derive(Debug)]
+pub struct Refused {
+    what: &'static str,
+    source: io::Error,
+    paranoid: Option<i32>,
+}
+
+impl Refused {
+    pub(crate) fn new(what: &'static str, source: io::Error) -> Self {
+        Self { what, source, paranoid: paranoid() }
+    }
+}
+
+/// The setting `kernel.perf_event_paranoid`; above 2 (as Debian and Ubuntu have it) nothing is allowed without privileges.
+fn paranoid() -> Option<i32> {
+    fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.what, self.source)?;
+        let is_refusal = self.source.kind() == io::ErrorKind::PermissionDenied;
+        match self.paranoid {
+            Some(level) if is_refusal && level > 2 => write!(
+                f,
+                " (kernel.perf_event_paranoid is {level}; `sudo sysctl kernel.perf_event_paranoid=2` allows it)"
+            ),
+            _ if is_refusal => f.write_str(
+                " (a filter of system calls, as containers have it, or a limit on locked memory)",
+            ),
+            None => f.write_str(" (this Linux was built without perf events)"),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+impl error::Error for Refused {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
