@@ -26,6 +26,7 @@ mod buffer_faults;
 mod buffer_limits;
 mod buffer_signals;
 mod discovery;
+mod exact;
 mod exit_status;
 mod gost;
 mod gost_keys;

@@ -32,6 +32,6 @@ mod tune;
 pub use command::Command;
 pub use error::Error;
 pub use recording::{ReplayError, replay};
-pub use session::{Exact, Finished, Nobody, Onlooker, Options, run};
-pub use subject::die_of;
+pub use session::{Finished, Nobody, Onlooker, Options, run};
+pub use subject::{Exact, die_of};
 pub use tune::Tuning;

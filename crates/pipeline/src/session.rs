@@ -16,7 +16,7 @@ use crate::pace::Pace;
 use crate::recording::{End, Recorder, Start};
 use crate::sample::Sample;
 use crate::sampler::{Sampler, ask};
-use crate::subject::{Doubt, Event, Events, Sender, Started, as_shell_reports, start};
+use crate::subject::{Doubt, Event, Events, Exact, Sender, Started, as_shell_reports, start};
 use crate::summarise::{Frame, Numbers, record};
 use crate::topology::pipes::Pipes;
 use crate::topology::{Roots, Topology};
@@ -37,21 +37,6 @@ pub struct Options {
     pub samples: Option<File>,
     /// The job that the run belongs to, for the record.
     pub job: Option<Job>,
-}
-
-/// Whether shares are counted from every switch of a thread onto a CPU and off it (perf_event_open(2)), or from samples.
-///
-/// Counting is exact for time on a CPU, for how many threads and stages run at one time, and for processes that come and
-/// go between two samples. It costs about a microsecond a switch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Exact {
-    /// Where Linux allows it (`kernel.perf_event_paranoid` up to 2, no filter of system calls).
-    Auto,
-    /// In any case: where Linux refuses, nothing is started.
-    Always,
-    /// From samples.
-    #[default]
-    Never,
 }
 
 /// Someone who looks on while the pipeline runs.

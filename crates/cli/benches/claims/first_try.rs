@@ -23,10 +23,10 @@ pub(crate) fn beside_a_stranger(effort: Effort) -> Vec<Row> {
 }
 
 /// A process that computes until it is dropped.
-struct Stranger(Child);
+pub(crate) struct Stranger(Child);
 
 impl Stranger {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let mut shell = Command::new("sh");
         shell.args(["-c", "while :; do :; done"]).stdin(Stdio::null());
         Self(shell.spawn().unwrap())

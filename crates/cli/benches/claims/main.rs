@@ -132,6 +132,7 @@ const ON_REQUEST: &[(&str, Measurement)] = &[
     ("exact-cost", exact::cost),
     ("hints", hints::speed),
     ("real", real::verdicts),
+    ("real-stranger", real::beside_a_stranger),
 ];
 
 fn main() -> ExitCode {

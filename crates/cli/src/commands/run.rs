@@ -103,6 +103,9 @@ fn not_started(error: &Error, command: &Command) -> Failure {
         _ => None,
     };
     let hint = match (kind, command) {
+        _ if matches!(error, Error::Exact(_)) => {
+            "nothing was run; --exact auto takes samples instead"
+        }
         (None, _) => "",
         (Some(_), Command::Line { .. }) => {
             "--shell takes a program that understands -c, such as sh, bash or zsh"

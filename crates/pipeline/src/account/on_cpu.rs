@@ -8,6 +8,8 @@ use crate::sample::{Switch, Switches, Turn};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnCpu {
     threads: BTreeMap<i32, Thread>,
+    /// Those that ended in the last interval; `/proc` may still show them.
+    ended: BTreeSet<i32>,
     /// Until when it is known.
     until_ns: u64,
 }
@@ -70,6 +72,7 @@ impl OnCpu {
             self.threads.retain(|_, thread| stage_of(thread.pid).is_some());
             self.threads.values_mut().for_each(|thread| thread.place = None);
         }
+        self.ended.clear();
         let mut count = Count::begin(self.until_ns, self.threads.values());
         for switch in &switches.list {
             let before = self.threads.get(&switch.tid).copied();
@@ -78,7 +81,10 @@ impl OnCpu {
             count.change(before, after);
             match after {
                 Some(thread) => drop(self.threads.insert(switch.tid, thread)),
-                None => drop(self.threads.remove(&switch.tid)),
+                None => {
+                    self.threads.remove(&switch.tid);
+                    self.ended.insert(switch.tid);
+                }
             }
         }
         count.pass(switches.until_ns);
@@ -86,9 +92,10 @@ impl OnCpu {
         (switches.lost == 0).then(|| count.finish(self.unsure_stages()))
     }
 
-    /// Whether it is known where a thread is.
+    /// Whether it is known where a thread is, or that it ended in the last interval.
     pub(crate) fn knows(&self, tid: i32) -> bool {
-        self.threads.get(&tid).is_some_and(|thread| thread.place.is_some())
+        let is_known = |thread: &Thread| thread.place.is_some();
+        self.threads.get(&tid).is_some_and(is_known) || self.ended.contains(&tid)
     }
 
     fn after(
@@ -270,6 +277,17 @@ mod tests {
         let counted = OnCpu::default().take_in(&interval(100, &list), TWO_STAGES).unwrap();
         assert_eq!((counted.one_runs_ns, counted.two_run_ns), (80, 30));
         assert_eq!(counted.stages[&1].last_ns, 80);
+    }
+
+    /// A set-user-ID program goes out of sight when it is executed, and then runs on.
+    #[test]
+    fn a_thread_out_of_sight_is_known_until_the_interval_ends() {
+        let mut on_cpu = OnCpu::default();
+        let list = [switch(0, 10, Turn::On), switch(40, 10, Turn::Ended)];
+        on_cpu.take_in(&interval(100, &list), TWO_STAGES).unwrap();
+        assert!(on_cpu.knows(10));
+        on_cpu.take_in(&interval(200, &[]), TWO_STAGES).unwrap();
+        assert!(!on_cpu.knows(10));
     }
 
     #[test]

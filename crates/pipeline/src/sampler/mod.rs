@@ -45,8 +45,6 @@ pub(crate) struct Sampler {
     processes: BTreeMap<i32, ProcessFiles>,
     /// The children of fullbore.
     children: Children,
-    /// Processes that ended and have not been waited for.
-    zombies: BTreeSet<i32>,
     /// The first process of each stage, for its exit status.
     pub(crate) leaders: Leaders,
     /// CPU time of ended children, by parent, when last read.
@@ -62,12 +60,14 @@ pub(crate) struct Sampler {
     buffer: Vec<u8>,
 }
 
-/// The children of fullbore: the shell, and processes whose parent ended.
+/// The children of fullbore (the shell, and processes whose parent ended), and processes that are not to be watched.
 #[derive(Debug)]
 struct Children {
     list: HotFile,
     /// Those that fullbore had before the run; they are not of the pipeline.
     strangers: BTreeSet<i32>,
+    /// Processes of the run that ended and have not been waited for.
+    zombies: BTreeSet<i32>,
 }
 
 impl Sampler {
@@ -84,12 +84,12 @@ impl Sampler {
             children: Children {
                 list: root.hot_file(own, &format!("task/{own}/children")),
                 strangers,
+                zombies: BTreeSet::new(),
             },
             gaps: withheld.iter().map(|(fact, why)| gap(*fact, *why)).collect(),
             withheld: withheld.into_iter().map(|(fact, _)| fact).collect(),
             root,
             processes: BTreeMap::new(),
-            zombies: BTreeSet::new(),
             leaders: Leaders::default(),
             children_cpu_ns: BTreeMap::new(),
             samples: 0,
@@ -131,6 +131,9 @@ impl Sampler {
     pub(crate) fn look(&mut self, topology: &Topology, now_ns: u64) -> Look {
         let mut look = Look { at_ns: now_ns, ..Look::default() };
         look.switches = self.switches.as_mut().map(SwitchReader::read);
+        // Where much is new, the census took a while; switches and samples must tell of the same interval.
+        let read_ns = look.switches.as_ref().map_or(now_ns, |switches| switches.until_ns);
+        look.at_ns = read_ns.max(now_ns);
         let is_io_due = now_ns >= self.io_due_ns;
         let mut processes = std::mem::take(&mut self.processes);
         for process in processes.values_mut() {
@@ -151,7 +154,7 @@ impl Sampler {
         for seen in look.processes.iter().filter(|seen| seen.has_ended) {
             self.processes.remove(&seen.pid);
             self.children_cpu_ns.remove(&seen.pid);
-            self.zombies.insert(seen.pid);
+            self.children.zombies.insert(seen.pid);
             self.leaders.end(seen.pid, now_ns);
         }
         look.capacities = capacities(topology);
@@ -178,7 +181,7 @@ impl Sampler {
     fn begin(&mut self, parent: i32, pid: i32, now_ns: u64) -> Option<Born> {
         let stat = self.root.stat(pid).filter(|stat| stat.state != State::Ended);
         let Some(stat) = stat else {
-            self.zombies.insert(pid);
+            self.children.zombies.insert(pid);
             return None;
         };
         let is_frugal = self.processes.len() >= AT_HAND_MAX;
@@ -214,10 +217,10 @@ impl Sampler {
         found.extend(
             own_children.split_ascii_whitespace().filter_map(|pid| Some((own, pid.parse().ok()?))),
         );
-        self.zombies.retain(|zombie| found.iter().any(|(_, pid)| pid == zombie));
+        self.children.zombies.retain(|zombie| found.iter().any(|(_, pid)| pid == zombie));
         found.retain(|(_, pid)| {
             !self.processes.contains_key(pid)
-                && !self.zombies.contains(pid)
+                && !self.children.zombies.contains(pid)
                 && !self.children.strangers.contains(pid)
         });
         found

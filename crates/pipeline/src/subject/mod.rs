@@ -9,4 +9,5 @@ pub(crate) use end::as_shell_reports;
 pub use end::die_of;
 pub(crate) use events::{Event, Events, Sender};
 pub(crate) use passing::Doubt;
+pub use spawn::Exact;
 pub(crate) use spawn::{Started, start};

@@ -10,10 +10,25 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
 
 use crate::sampler::{SwitchReader, pipe_of};
-use crate::{Command, Error, Exact};
+use crate::{Command, Error};
 
 /// The shortest that Linux takes; a sample of a few stages takes less.
 const OBSERVER_SLICE: Duration = Duration::from_micros(100);
+
+/// Whether shares are counted from every switch of a thread onto a CPU and off it (perf_event_open(2)), or from samples.
+///
+/// Counting is exact for time on a CPU, for how many threads and stages run at one time, and for processes that come and
+/// go between two samples. It costs about a microsecond a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Exact {
+    /// Where Linux allows it (`kernel.perf_event_paranoid` up to 2, no filter of system calls).
+    Auto,
+    /// In any case: where Linux refuses, nothing is started.
+    Always,
+    /// From samples.
+    #[default]
+    Never,
+}
 
 /// A pipeline that has been started.
 #[derive(Debug)]

@@ -1,11 +1,13 @@
 //! Pipelines as people write them: what fullbore says of them, beside the truth measured stage by stage.
 //!
 //! `make bench CLAIMS=real` runs each of them five times (`FULLBORE_REPEAT` says how often, `FULLBORE_CASE` picks those
-//! whose name or class contains a text). The truth is the time that each stage takes alone, its input in a file: it owes
-//! nothing to what fullbore sees.
+//! whose name or class contains a text, `FULLBORE_EXACT=always` counts every switch). The truth is the time that each
+//! stage takes alone, its input in a file: it owes nothing to what fullbore sees. `CLAIMS=real-stranger` runs them beside
+//! a process that computes without a pause.
 
 mod inputs;
 mod page;
+mod tally;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,9 +19,11 @@ use fullbore_record::{Finding, RunRecord, StageRecord};
 use serde::Deserialize;
 
 use self::page::Told;
+use self::tally::Tally;
 use crate::Effort;
+use crate::first_try::Stranger;
 use crate::sandbox::{Sandbox, is_installed, wait_or_kill};
-use crate::table::{Outcome, Row};
+use crate::table::Row;
 
 /// A stage that takes this part of the time of the slowest may be called the bottleneck, too: side by side, they differ
 /// less than from run to run.
@@ -90,58 +94,71 @@ struct Judged {
     said: String,
     wrong_arrows: Vec<String>,
     missing_arrows: Vec<String>,
+    /// CPU time of all rows, and what Linux counted for all processes, in nanoseconds.
+    cpu: Option<(f64, f64)>,
 }
 
-/// All of them.
+/// All of them, on a machine that does nothing else; writes docs/verdicts.md as it goes.
 pub(crate) fn verdicts(effort: Effort) -> Vec<Row> {
+    let is_whole = effort == Effort::Full && wanted().is_empty();
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verdicts.md"));
+    judge_all(effort, 5, "", is_whole.then_some(path))
+}
+
+/// All of them beside a process that computes without a pause; to name too few CPUs is right there.
+pub(crate) fn beside_a_stranger(effort: Effort) -> Vec<Row> {
+    let _stranger = Stranger::start();
+    judge_all(effort, 1, " beside a CPU-bound stranger", None)
+}
+
+/// Whether switches are counted.
+fn exact() -> String {
+    std::env::var("FULLBORE_EXACT").unwrap_or_else(|_| "never".to_owned())
+}
+
+/// What the name or class of a pipeline must contain.
+fn wanted() -> String {
+    std::env::var("FULLBORE_CASE").unwrap_or_default()
+}
+
+fn judge_all(effort: Effort, times: usize, what: &str, page: Option<&Path>) -> Vec<Row> {
     let repeat = std::env::var("FULLBORE_REPEAT").ok().and_then(|text| text.parse().ok());
-    let times = repeat.unwrap_or(effort.times(1, 5));
-    let wanted = std::env::var("FULLBORE_CASE").unwrap_or_default();
+    let times = repeat.unwrap_or(effort.times(1, times));
+    let wanted = wanted();
     let cases = CASES.iter().flat_map(|text| toml::from_str::<Cases>(text).unwrap().case);
     let cases = cases.filter(|case| case.name.contains(&wanted) || case.class.contains(&wanted));
-    let (mut right, mut unsure, mut wrong, mut arrows) = (0, 0, 0, 0);
-    let (mut notes, mut told, mut count) = (Vec::new(), Vec::new(), 0);
-    for case in effort.part_of(cases.collect()) {
+    let (mut notes, mut told, mut tally) = (Vec::new(), Vec::new(), Tally::default());
+    let cases = effort.part_of(cases.collect::<Vec<_>>());
+    let all = cases.len();
+    for (number, mut case) in cases.into_iter().enumerate() {
         if let Some(program) = case.needs.iter().find(|program| !is_installed(program)) {
             println!("   {}: left out, {program} is not installed", case.name);
             notes.push(format!("left out: {} ({program} is not installed)", case.name));
             continue;
         }
-        count += 1;
+        if !what.is_empty() {
+            case.kinds.push("cpu_starved".to_owned());
+        }
         let truth = case.truth();
         let judged: Vec<Judged> = (0..times).map(|_| case.judge(&truth.slowest)).collect();
-        let number =
-            |wanted: Judgement| judged.iter().filter(|one| one.judgement == wanted).count();
-        right += number(Judgement::Right);
-        unsure += number(Judgement::Unsure);
-        wrong += number(Judgement::Wrong);
-        arrows += judged.iter().filter(|one| !one.wrong_arrows.is_empty()).count();
+        tally.add(&case.name, &judged);
         notes.extend(case.tell(&truth, &judged));
         told.push(Told::of(&case, &truth, &judged));
+        if let Some(path) = page {
+            let so_far = if number + 1 < all {
+                format!(" (after {} of {all})", number + 1)
+            } else {
+                String::new()
+            };
+            let sum = format!(
+                "{} pipelines, {times} runs each{so_far}: {}.",
+                told.len(),
+                tally.verdicts()
+            );
+            std::fs::write(path, page::page(&told, &sum)).unwrap();
+        }
     }
-    let all = right + unsure + wrong;
-    let percent = |part: usize| 100.0 * part as f64 / all.max(1) as f64;
-    let is_met = percent(right) >= 95.0 && percent(wrong) <= 1.0 && arrows == 0;
-    let measured = format!(
-        "right {:.1} % ({right} of {all}), not sure {:.1} %, wrong {:.1} %, {arrows} runs with a wrong arrow",
-        percent(right),
-        percent(unsure),
-        percent(wrong)
-    );
-    if effort == Effort::Full && wanted.is_empty() {
-        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verdicts.md"));
-        let sum = format!("{count} pipelines, {times} runs each: {measured}.");
-        std::fs::write(path, page::page(&told, &sum)).unwrap();
-    }
-    vec![Row {
-        claim: format!("verdict on {count} real pipelines, {times} runs each, first try"),
-        bar: "right ≥ 95 %, not sure ≤ 5 %, wrong ≤ 1 %, no wrong arrow".to_owned(),
-        measured,
-        outcome: Outcome::met_if(is_met),
-        command: "fullbore run --report x.json PIPELINE   # crates/cli/tests/cases/real/"
-            .to_owned(),
-        notes,
-    }]
+    tally.rows(what, times, !what.is_empty(), notes)
 }
 
 /// Which programs may be named, and why.
@@ -204,12 +221,16 @@ impl Case {
             "busybox" => busybox.to_str().unwrap(),
             shell => shell,
         };
-        let record = place.record_of_silent(place.reporting(&["--shell", shell], &self.line));
+        let record = place.record_of_silent(
+            place.reporting(&["--shell", shell, "--exact", &exact()], &self.line),
+        );
         let (wrong_arrows, missing_arrows) = self.compare_arrows(&record);
         let (judgement, said) = self.verdict(&record, slowest);
         let message =
             record.findings.first().map_or("nothing", |first| first.message.as_str()).to_owned();
-        Judged { judgement, message, said, wrong_arrows, missing_arrows }
+        let rows_ns: u64 = record.stages.iter().map(|stage| stage.cpu_ns).sum();
+        let cpu = record.cpu_ns.map(|counted_ns| (rows_ns as f64, counted_ns as f64));
+        Judged { judgement, message, said, wrong_arrows, missing_arrows, cpu }
     }
 
     fn verdict(&self, record: &RunRecord, slowest: &BTreeSet<String>) -> (Judgement, String) {
