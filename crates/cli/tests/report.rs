@@ -78,8 +78,16 @@ const PIPE: &[&str] = &[
     "reader_blocked_percent",
     "life_ns",
 ];
-const FINDING: &[&str] =
-    &["best_time_ns", "kind", "stage", "pipe", "message", "advice", "evidence"];
+const FINDING: &[&str] = &[
+    "best_time_ns",
+    "confidence_percent",
+    "kind",
+    "stage",
+    "pipe",
+    "message",
+    "advice",
+    "evidence",
+];
 const TIMELINE: &[&str] = &["start_ns", "step_ns", "stages"];
 const STAGE_TIMELINE: &[&str] = &[
     "stage",

@@ -31,6 +31,17 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
         (FindingKind::SinkBound, _) => {
             format!("{}, so the destination sets the pace", activity(flow, stage))
         }
+        (_, Some(equal)) if choice.is_unsure => {
+            let other = &flow.stages[equal];
+            format!(
+                "{} or {}, {} samples do not tell which: {}, {}",
+                stage.name,
+                other.name,
+                flow.record.samples,
+                activity(flow, stage),
+                activity(flow, other)
+            )
+        }
         (_, Some(equal)) => {
             let other = &flow.stages[equal];
             format!(
@@ -60,11 +71,17 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
         .about_pipe(outside_pipe(flow, stage, kind))
         .with_advice(advice(flow, choice, kind))
         .with_evidence(evidence(flow, choice));
+    finding.confidence_percent = choice.confidence_percent.map(tenths);
     if kind == FindingKind::Bottleneck && stage.running_ns >= BOUND_SAYS_SOMETHING * flow.span_ns {
         let bound_ns = bound_ns(&flow.record.stages, flow.record.host.cpus);
         finding.best_time_ns = Some(bound_ns.min(flow.record.elapsed_ns));
     }
     finding
+}
+
+/// A percentage with one decimal; nothing is quite sure.
+fn tenths(percent: f64) -> f64 {
+    (percent * 10.0).round().min(999.0) / 10.0
 }
 
 /// `; next is sort with 4.20 s of its own`; empty when no other stage has a good part of the run.

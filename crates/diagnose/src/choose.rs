@@ -2,6 +2,7 @@
 
 use fullbore_record::{Cause, FindingKind};
 
+use super::confidence;
 use super::flow::{Doing, Flow, StageFlow};
 
 /// A stage whose own time is a smaller share of the run than this proves nothing.
@@ -37,11 +38,18 @@ const OUTSIDE: [Cause; 4] = [Cause::Network, Cause::LocalSocket, Cause::Event, C
 /// much.
 const SETS_THE_PACE: f64 = 0.5;
 
+/// Below this, the stage that comes nearest is named, too.
+const SURE_PERCENT: f64 = 80.0;
+
 /// The stage that waits least for others, and one that is about equal to it.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
     pub(super) top: usize,
     pub(super) equal: Option<usize>,
+    /// It is equal as far as the samples tell, though it has less time of its own.
+    pub(super) is_unsure: bool,
+    /// How sure it is that no other stage than these has more time of its own; `None` without another.
+    pub(super) confidence_percent: Option<f64>,
 }
 
 /// The stage with the most time of its own; among nearly equal ones the one that needs the most with CPUs to spare.
@@ -53,13 +61,29 @@ pub(super) fn choose(flow: &Flow<'_>) -> Option<Choice> {
     if flow.span_ns <= 0.0 || most_ns < MIN_OWN_SHARE * flow.span_ns {
         return None;
     }
-    let mut contenders: Vec<usize> =
-        working.into_iter().filter(|&i| own_ns(i) >= ABOUT_EQUAL * most_ns).collect();
+    let is_contender = |i: usize| own_ns(i) >= ABOUT_EQUAL * most_ns;
+    let mut contenders: Vec<usize> = working.iter().copied().filter(|&i| is_contender(i)).collect();
     contenders.sort_by(|&a, &b| flow.stages[b].needed_ns().total_cmp(&flow.stages[a].needed_ns()));
     let top = *contenders.first()?;
     let enough_ns = ABOUT_EQUAL * flow.stages[top].needed_ns();
     let equal = contenders.get(1).copied().filter(|&i| flow.stages[i].needed_ns() >= enough_ns);
-    Some(Choice { top, equal })
+    // How sure it is that the top beats a rival, each rival by the measure that decided.
+    let needed_ns = |i: usize| flow.stages[i].needed_ns();
+    let measure = |i: usize| {
+        if is_contender(i) { (needed_ns(top), needed_ns(i)) } else { (own_ns(top), own_ns(i)) }
+    };
+    let mut rivals: Vec<(usize, f64)> = working
+        .into_iter()
+        .filter(|&i| i != top)
+        .map(|i| (i, confidence::percent(flow, measure(i), (top, i))))
+        .collect();
+    rivals.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let nearest = rivals.first().filter(|(_, percent)| *percent < SURE_PERCENT).map(|(i, _)| *i);
+    let is_unsure = equal.is_none() && nearest.is_some();
+    let equal = equal.or(nearest);
+    let mut others = rivals.iter().filter(|(i, _)| Some(*i) != equal);
+    let confidence_percent = others.next().map(|(_, percent)| *percent);
+    Some(Choice { top, equal, is_unsure, confidence_percent })
 }
 
 /// It sleeps or waits by itself, nobody waits for it, and another stage worked all the while.

@@ -15,6 +15,7 @@ mod bottleneck;
 mod bound;
 mod calls;
 mod choose;
+mod confidence;
 mod cpus;
 mod cures;
 mod evidence;

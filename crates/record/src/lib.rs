@@ -370,6 +370,11 @@ pub struct Finding {
     /// The best possible time of the run, when the finding is about a stage that nearly reaches it.
     #[serde(default)]
     pub best_time_ns: Option<u64>,
+    /// How sure it is that the finding is about the right stage, in percent: against the other stage that comes nearest
+    /// to it, by how much the times of both would differ in another run and by what samples cannot tell. `None` for
+    /// a finding that does not choose between stages, and where there is no other stage.
+    #[serde(default)]
+    pub confidence_percent: Option<f64>,
     /// The numbers it rests on; names end in their unit.
     pub evidence: BTreeMap<String, f64>,
     /// Fields that this version does not know.
@@ -388,6 +393,7 @@ impl Finding {
             message: message.into(),
             advice: Vec::new(),
             best_time_ns: None,
+            confidence_percent: None,
             evidence: BTreeMap::new(),
             extra: Extra::new(),
         }

@@ -45,6 +45,7 @@ fn filled() -> RunRecord {
         .with_evidence(BTreeMap::from([("own_ns".to_owned(), 1.5)]));
     let mut finding = finding;
     finding.best_time_ns = Some(3);
+    finding.confidence_percent = Some(97.5);
     let mut record = RunRecord::default();
     record.schema = SCHEMA.to_owned();
     record.overlap_percent = Some(1.0);

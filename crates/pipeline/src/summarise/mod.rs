@@ -81,7 +81,8 @@ impl Summary<'_> {
 
     fn stages(&self, line: &str) -> Vec<StageRecord> {
         let order = &self.numbers.stage_order;
-        let labels = labels(&self.observed.topology, order, line);
+        let life_ns = |index: usize| self.observed.accounts.stages[index].life_ns();
+        let labels = labels(&self.observed.topology, life_ns, order, line);
         order.iter().map(|index| self.stage(*index, labels.get(index))).collect()
     }
 

@@ -5,8 +5,16 @@ use std::collections::BTreeMap;
 use crate::topology::Topology;
 use fullbore_shell as label;
 
+/// A copy of the shell executes a simple command sooner than this; one that lives longer runs a loop or a group.
+const EXECUTES_WITHIN_NS: f64 = 50e6;
+
 /// Names for stages that have none of their own: copies of the shell, by the text of the line.
-pub(crate) fn labels(topology: &Topology, shown: &[usize], line: &str) -> BTreeMap<usize, String> {
+pub(crate) fn labels(
+    topology: &Topology,
+    life_ns: impl Fn(usize) -> f64,
+    shown: &[usize],
+    line: &str,
+) -> BTreeMap<usize, String> {
     let shell_words = &topology.roots.shell_words;
     if shell_words.is_empty() {
         return BTreeMap::new();
@@ -32,31 +40,56 @@ pub(crate) fn labels(topology: &Topology, shown: &[usize], line: &str) -> BTreeM
         started.push(0);
     }
     let texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
-    let names: Vec<Option<&str>> = started
-        .iter()
-        .map(|index| (!is_copy(*index)).then(|| in_the_line(program_of(&stages[*index].words))))
-        .collect();
-    for (index, text) in started.iter().zip(align(&names, &texts)) {
+    let who = |index: &usize| match is_copy(*index) {
+        false => Who::Program(in_the_line(program_of(&stages[*index].words))),
+        true if life_ns(*index) > EXECUTES_WITHIN_NS => Who::Compound,
+        true => Who::Copy,
+    };
+    let mut names: Vec<Who<'_>> = started.iter().map(who).collect();
+    let mut aligned = align(&names, &texts);
+    if aligned.is_empty() {
+        // A copy that ended before it executed anything may be of the body of a loop.
+        started.retain(|index| who(index) != Who::Copy);
+        names.retain(|name| *name != Who::Copy);
+        aligned = align(&names, &texts);
+    }
+    for (index, text) in started.iter().zip(aligned) {
         labels.entry(*index).and_modify(|label| *label = label::shorten(text, 200));
     }
     labels
 }
 
+/// What a stage is known to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who<'a> {
+    /// A program of this name.
+    Program(&'a str),
+    /// A copy of the shell that runs a loop or a group.
+    Compound,
+    /// A copy of the shell that ended early: it may have been about to execute a program.
+    Copy,
+}
+
 /// The texts of stages, in the order in which a shell started them: a program's text holds its name, a
-/// copy of the shell (`None`) runs a loop or a group. Empty when they do not fit: a wrong name is worse
+/// copy of the shell runs a loop or a group. Empty when they do not fit: a wrong name is worse
 /// than none. A stage too short to be seen leaves its text over.
-fn align<'t>(names: &[Option<&str>], texts: &'t [String]) -> Vec<&'t str> {
+fn align<'t>(names: &[Who<'_>], texts: &'t [String]) -> Vec<&'t str> {
     let is_compound = |text: &str| {
         ["while ", "until ", "for ", "if ", "case ", "select ", "{ ", "("]
             .iter()
             .any(|start| text.starts_with(start))
     };
+    // More loops and groups than the line has: some are functions, whose text looks like any command's.
+    let compounds = names.iter().filter(|who| **who == Who::Compound).count();
+    let are_functions = names.len() == texts.len()
+        && compounds > texts.iter().filter(|text| is_compound(text)).count();
     let mut left = texts.iter();
     let mut found = Vec::with_capacity(names.len());
     for name in names {
         let fits = |text: &&String| match name {
-            Some(name) => text.contains(*name),
-            None => is_compound(text) || names.len() == texts.len(),
+            Who::Program(name) => text.contains(*name),
+            Who::Compound => is_compound(text) || are_functions,
+            Who::Copy => is_compound(text) || names.len() == texts.len(),
         };
         match left.find(fits) {
             Some(text) => found.push(text.as_str()),
@@ -102,8 +135,26 @@ mod tests {
     #[test]
     fn a_loop_gets_its_text_though_a_short_stage_was_not_seen() {
         let texts = ["seq 9", "while read l; do echo $l; done", "sort"].map(str::to_owned);
-        assert_eq!(align(&[None, Some("sort")], &texts), [&texts[1], &texts[2]]);
-        assert_eq!(align(&[Some("seq"), None, Some("sort")], &texts), texts);
+        let (seq, sort) = (Who::Program("seq"), Who::Program("sort"));
+        assert_eq!(align(&[Who::Copy, sort], &texts), [&texts[1], &texts[2]]);
+        assert_eq!(align(&[seq, Who::Compound, sort], &texts), texts);
+        assert_eq!(align(&[Who::Copy, Who::Compound, sort], &texts), texts);
+    }
+
+    #[test]
+    fn a_function_has_the_text_of_a_command() {
+        let texts = ["seq 9", "f", "while read l; do echo $l; done"].map(str::to_owned);
+        let names = [Who::Program("seq"), Who::Compound, Who::Compound];
+        assert_eq!(align(&names, &texts), texts);
+    }
+
+    /// `seq` was not seen, but a copy for the body of the loop was.
+    #[test]
+    fn a_loop_is_not_called_by_the_command_before_it() {
+        let texts = ["seq 9", "while read l; do echo $l; done", "sort"].map(str::to_owned);
+        let sort = Who::Program("sort");
+        assert!(align(&[Who::Compound, Who::Copy, sort], &texts).is_empty());
+        assert_eq!(align(&[Who::Compound, sort], &texts), [&texts[1], &texts[2]]);
     }
 
     #[test]
@@ -114,8 +165,8 @@ mod tests {
     #[test]
     fn stages_that_do_not_fit_the_line_get_no_names() {
         let texts = ["seq 9", "f", "sort"].map(str::to_owned);
-        assert!(align(&[Some("awk"), None], &texts).is_empty());
-        assert!(align(&[None, Some("sort")], &texts).is_empty());
+        assert!(align(&[Who::Program("awk"), Who::Copy], &texts).is_empty());
+        assert!(align(&[Who::Copy, Who::Program("sort")], &texts).is_empty());
     }
 
     #[test]

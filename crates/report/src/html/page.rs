@@ -199,6 +199,9 @@ fn evidence(finding: &Finding) -> Markup {
             table.facts {
                 caption { "Evidence" }
                 tbody {
+                    @if let Some(percent) = finding.confidence_percent {
+                        tr { th scope="row" { "confidence in the stage named" } td { (figure(percent)) " %" } }
+                    }
                     @for (name, value) in &finding.evidence {
                         @let (name, value) = readable(&visible::line(name), *value, figure);
                         tr { th scope="row" { (name) } td { (value) } }

@@ -255,7 +255,7 @@ fn highest(record: &RunRecord, stage: &StageRecord, line: &StageTimeline) -> Mar
         known_rate((known.is_some() || bytes > 0).then_some(bytes as f64 / step_seconds))
     };
     html! {
-        span.top { "in " (top(stage.read_bytes, &line.read_bytes)) ", out " (top(stage.written_bytes, &line.written_bytes)) }
+        span.top { "highest: in " (top(stage.read_bytes, &line.read_bytes)) ", out " (top(stage.written_bytes, &line.written_bytes)) }
     }
 }
 

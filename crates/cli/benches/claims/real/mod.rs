@@ -63,6 +63,9 @@ struct Cases {
     case: Vec<Case>,
 }
 
+/// A stage that takes less than this alone is measured twice.
+const COLD_CACHE_SECONDS: f64 = 0.5;
+
 /// One file for each class.
 const CASES: &[&str] = &[
     include_str!("../../../tests/cases/real/odd.toml"),
@@ -181,16 +184,21 @@ impl Case {
         inputs::link(&self.files, &place.path(""));
         let mut seconds = Vec::new();
         for (number, stage) in self.stages.iter().enumerate() {
-            let mut command = place.command("sh");
-            command.args(["-c", stage]);
-            if number > 0 {
-                command.stdin(File::open(place.path(&format!(".alone-{number}"))).unwrap());
-            }
-            let output = File::create(place.path(&format!(".alone-{}", number + 1))).unwrap();
-            let began = Instant::now();
-            let mut child = command.stdout(output).stderr(Stdio::null()).spawn().unwrap();
-            wait_or_kill(&mut child, stage);
-            seconds.push(began.elapsed().as_secs_f64());
+            let once = || {
+                let mut command = place.command("sh");
+                command.args(["-c", stage]);
+                if number > 0 {
+                    command.stdin(File::open(place.path(&format!(".alone-{number}"))).unwrap());
+                }
+                let output = File::create(place.path(&format!(".alone-{}", number + 1))).unwrap();
+                let began = Instant::now();
+                let mut child = command.stdout(output).stderr(Stdio::null()).spawn().unwrap();
+                wait_or_kill(&mut child, stage);
+                began.elapsed().as_secs_f64()
+            };
+            // The first of two short times may be that of a cold cache.
+            let first = once();
+            seconds.push(if first < COLD_CACHE_SECONDS { first.min(once()) } else { first });
         }
         let most = seconds.iter().copied().fold(0.0, f64::max);
         let about: Vec<&String> = self
@@ -246,7 +254,8 @@ impl Case {
         let named = stages_of(record, first);
         let is_right =
             |stage: &&StageRecord| slowest.iter().any(|program| is_about(stage, program));
-        let is_unsure = first.message.contains("about equally");
+        let is_unsure =
+            ["about equally", "do not tell which"].iter().any(|said| first.message.contains(said));
         match named.iter().any(is_right) || named.is_empty() {
             true => (Judgement::Right, said),
             false if is_unsure && slowest.iter().any(|p| first.message.contains(p.as_str())) => {
