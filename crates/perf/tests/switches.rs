@@ -1,4 +1,6 @@
 //! What is seen of processes whose switches are known.
+#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+#![allow(clippy::print_stderr, reason = "a test says what it skips")]
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};

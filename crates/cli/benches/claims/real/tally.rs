@@ -100,8 +100,8 @@ impl Tally {
             notes,
         };
         self.unseen.sort_by(f64::total_cmp);
-        let unseen = |part: f64| {
-            let place = (self.unseen.len() as f64 * part) as usize;
+        let unseen = |tenths: usize| {
+            let place = self.unseen.len() * tenths / 10;
             100.0 * self.unseen.get(place).or(self.unseen.last()).copied().unwrap_or(f64::NAN)
         };
         let cpu = Row {
@@ -113,8 +113,8 @@ impl Tally {
                 "{} of {} runs; in no row: {:.1} % in the middle run, {:.1} % in nine of ten",
                 self.cpu_right,
                 self.cpu_known,
-                unseen(0.5),
-                unseen(0.9)
+                unseen(5),
+                unseen(9)
             ),
             outcome: Outcome::met_if(self.cpu_right == self.cpu_known),
             command: command.to_owned(),
