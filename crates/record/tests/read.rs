@@ -17,7 +17,8 @@ fn record() -> Value {
     let mut record = serde_json::to_value(record).unwrap();
     record["findings"] = json!([{
         "kind": "bottleneck", "stage": 1, "pipe": null, "message": "It is slow.",
-        "advice": [{"text": "Try "}, {"command": "sort x"}], "best_time_ns": null, "evidence": {}
+        "advice": [{"text": "Try "}, {"command": "sort x"}], "best_time_ns": null,
+        "confidence_percent": null, "evidence": {}
     }]);
     record
 }

@@ -40,8 +40,13 @@ pub(crate) fn labels(
         started.push(0);
     }
     let texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
+    let shell = program_of(shell_words);
     let who = |index: &usize| match is_copy(*index) {
-        false => Who::Program(in_the_line(program_of(&stages[*index].words))),
+        false => match in_the_line(program_of(&stages[*index].words)) {
+            // It ended as a copy of the shell, before its words were read.
+            name if name == shell && stages[*index].words.len() == 1 => Who::Copy,
+            name => Who::Program(name),
+        },
         true if life_ns(*index) > EXECUTES_WITHIN_NS => Who::Compound,
         true => Who::Copy,
     };

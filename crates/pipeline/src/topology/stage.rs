@@ -100,6 +100,8 @@ fn is_repetition(first: &Stage, later: &Stage, likeness: Likeness) -> bool {
         && first.repeats.is_none()
         && first.alive == 0
         && first.container == later.container
+        // Two that were found at one time lived side by side, however soon the first one ended.
+        && first.start_ns < later.start_ns
         && first.last_ns <= later.start_ns
 }
 
@@ -123,6 +125,14 @@ mod tests {
         join_repetitions(&mut alike, Likeness::SameProgram);
         assert_eq!(alike.each_ref().map(|stage| stage.repeats), [None, Some(0), Some(0)]);
         assert_eq!((alike[0].processes, alike[0].last_ns), (3, 120));
+    }
+
+    /// `head -n 9 f | while read -r l; do …`: head ends before it is looked at again.
+    #[test]
+    fn one_that_ended_at_once_is_no_earlier_turn_of_its_neighbour() {
+        let mut stages = [turn(&["sh", "-c", "line"], 5, 5), turn(&["sh", "-c", "line"], 5, 60)];
+        join_repetitions(&mut stages, Likeness::SameWords);
+        assert!(stages.iter().all(|stage| stage.repeats.is_none()));
     }
 
     #[test]
