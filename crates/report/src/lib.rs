@@ -17,6 +17,7 @@ mod figures;
 pub mod html;
 pub mod json;
 pub mod lab;
+mod moved;
 mod prominence;
 pub mod text;
 mod visible;

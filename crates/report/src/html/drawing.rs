@@ -8,6 +8,7 @@ use super::layout::{Grid, Layout, Node, OUTSIDE_HEIGHT, Rect};
 use super::shares::{self, Share};
 use super::svg::number;
 use crate::figures::{known_rate, percent, rate};
+use crate::moved::moved;
 use crate::prominence::verdict_stage;
 use crate::{visible, wording};
 
@@ -128,16 +129,17 @@ fn draw_stage(record: &RunRecord, stage: &StageRecord, place: &Rect, grid: &Grid
                 rect.tab x="-1" y="-16" width=(number(label_width.min(w + 2.0))) height="17" rx="3" {}
                 text.tabname x="6" y="-4" { (label) }
             }
-            @if grid.is_compact { (compact_content(stage, grid)) } @else { (content(stage, grid)) }
+            @if grid.is_compact { (compact_content(stage, grid)) } @else { (content(record, stage, grid)) }
         }
     }
 }
 
-fn content(stage: &StageRecord, grid: &Grid) -> Markup {
+fn content(record: &RunRecord, stage: &StageRecord, grid: &Grid) -> Markup {
     let (width, room) = (grid.box_width, grid.letters);
     let name = visible::cut(&format!("{} {}", stage.stage, wording::command(stage)), room);
+    let moved = moved(record, stage);
     let (read, written) =
-        (known_rate(rate(stage.read_bytes, stage)), known_rate(rate(stage.written_bytes, stage)));
+        (known_rate(rate(moved.read, stage)), known_rate(rate(moved.written, stage)));
     html! {
         text.name x="10" y="20" { (name) }
         text.big x="10" y="42" { (percent(stage.running_percent)) tspan.soft { " running" } }

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::document::wide_table;
 use crate::figures::{count, known_bytes, known_count, known_percent, known_rate, percent, rate};
+use crate::moved::moved;
 use crate::prominence::{has_failed, verdict_stage};
 use crate::{visible, wording};
 
@@ -55,6 +56,7 @@ fn stage_row(record: &RunRecord, stage: &StageRecord) -> Markup {
         _ => "?".to_owned(),
     };
     let name = wording::command(stage);
+    let moved = moved(record, stage);
     html! {
         tr.hot[verdict_stage(record) == Some(stage.stage)] {
             td { (stage.stage) }
@@ -74,8 +76,8 @@ fn stage_row(record: &RunRecord, stage: &StageRecord) -> Markup {
             td { (seconds(stage.start_ns)) }
             td { (known_bytes(stage.read_bytes)) }
             td { (known_bytes(stage.written_bytes)) }
-            td { (known_rate(rate(stage.read_bytes, stage))) }
-            td { (known_rate(rate(stage.written_bytes, stage))) }
+            td { (known_rate(rate(moved.read, stage))) }
+            td { (known_rate(rate(moved.written, stage))) }
             td title={ (known_count(stage.read_calls)) " calls" } { (mean(stage.read_bytes, stage.read_calls)) }
             td title={ (known_count(stage.write_calls)) " calls" } { (mean(stage.written_bytes, stage.write_calls)) }
             td { (known_bytes(stage.peak_memory_bytes)) }

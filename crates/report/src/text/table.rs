@@ -5,6 +5,7 @@ use fullbore_record::{RunRecord, StageRecord};
 use super::style::Style;
 use super::wrap::wrap;
 use crate::figures::{self, RateUnit};
+use crate::moved::moved;
 use crate::prominence::{has_failed, prominent, verdict_stage};
 use crate::{visible, wording};
 
@@ -52,7 +53,7 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
         .iter()
         .map(|stage| format!("{:>digits$} {}", stage.stage, wording::command(stage)))
         .collect();
-    let mut columns = columns(&shown);
+    let mut columns = columns(record, &shown);
     // Two columns for the marker of the verdict's stage.
     let room = style.columns() - 2;
     let longest = labels.iter().map(|label| visible::width(label)).max().unwrap_or(0);
@@ -130,7 +131,7 @@ fn header(
 }
 
 /// All columns that have something to say about these stages.
-fn columns(stages: &[&StageRecord]) -> Vec<Column> {
+fn columns(record: &RunRecord, stages: &[&StageRecord]) -> Vec<Column> {
     let column =
         |top: &str, bottom: &str, rank: u8, cell: &dyn Fn(&StageRecord) -> String| Column {
             name: (top.to_owned(), bottom.to_owned()),
@@ -149,8 +150,10 @@ fn columns(stages: &[&StageRecord]) -> Vec<Column> {
         columns
             .push(column("other", "", 1, &|stage| figures::percent(stage.blocked_other_percent)));
     }
-    let read = |stage: &StageRecord| figures::rate(stage.read_bytes.map(without_libraries), stage);
-    let written = |stage: &StageRecord| figures::rate(stage.written_bytes, stage);
+    let read = |stage: &StageRecord| {
+        figures::rate(moved(record, stage).read.map(without_libraries), stage)
+    };
+    let written = |stage: &StageRecord| figures::rate(moved(record, stage).written, stage);
     let unit = RateUnit::for_rates(
         stages.iter().flat_map(|stage| [read(stage), written(stage)]).flatten(),
     );
