@@ -14,7 +14,11 @@ const FORBIDDEN: &str = r#"$filter = join "", map { pack "SCCL", @$_ } [0x20, 0,
     exec @ARGV"#;
 
 fn exact(place: &Sandbox, line: &str) -> RunRecord {
-    place.record(&["--exact", "always", "--no-tune"], line)
+    exact_with(place, &[], line)
+}
+
+fn exact_with(place: &Sandbox, options: &[&str], line: &str) -> RunRecord {
+    place.record(&[&["--exact", "always", "--no-tune"], options].concat(), line)
 }
 
 /// The first CPU that this process may use.
@@ -41,6 +45,22 @@ fn stages_that_share_one_cpu_never_overlap() {
     assert_eq!(record.shares_from, SharesFrom::Switches, "{:?}", record.gaps);
     let overlap = record.overlap_percent.unwrap();
     assert!(overlap < 0.5, "{overlap} % overlap on one CPU");
+}
+
+/// Otherwise the end of one turn of a loop lies after the beginning of the next, and they are taken for two stages.
+#[test]
+fn census_and_look_of_a_sample_have_one_time() {
+    let place = Sandbox::new();
+    exact_with(&place, &["--samples", "samples"], "for i in 1 2 3; do seq 60000 | sort -n; done");
+    let text = std::fs::read_to_string(place.path("samples")).unwrap();
+    let times = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        let at = |half: &str| Some(value.pointer(&format!("/sample/{half}/at_ns"))?.as_u64());
+        at("census").zip(at("look"))
+    };
+    let all: Vec<_> = text.lines().filter_map(times).collect();
+    assert!(all.len() > 10, "{} samples", all.len());
+    assert!(all.iter().all(|(census, look)| census == look), "{all:?}");
 }
 
 /// Each child lives for about a millisecond, less than the time between two samples.
@@ -95,5 +115,6 @@ fn a_program_with_privileges_of_its_own_is_sampled() {
     let text = std::fs::read(place.path("out/report.json")).unwrap();
     let record: RunRecord = serde_json::from_slice(&text).unwrap();
     let gz = record.stages.iter().find(|stage| stage.command.contains("gz")).unwrap();
-    assert!(gz.running_percent > 60.0, "{gz:?}");
+    // On a busy machine it also waits for a CPU.
+    assert!(gz.running_percent + gz.runnable_percent > 60.0, "{gz:?}");
 }

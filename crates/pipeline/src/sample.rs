@@ -66,7 +66,8 @@ pub(crate) struct PipeEnd {
 /// What all tasks did since the sample before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Look {
-    /// When it was taken, in nanoseconds from the start of the run.
+    /// When it was taken, in nanoseconds from the start of the run: the time of the census before it, so that what one finds
+    /// and what the other misses began and ended at the same moment.
     pub(crate) at_ns: u64,
     pub(crate) processes: Vec<ProcessLook>,
     /// Capacities of pipes that were not known before.
@@ -75,6 +76,13 @@ pub(crate) struct Look {
     /// Who got a CPU and who left it since the look before; `None` when that is not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) switches: Option<Switches>,
+}
+
+impl Look {
+    /// Until when times are known. Where much is new, the census took a while, and switches tell more than the sample is old.
+    pub(crate) fn known_until_ns(&self) -> u64 {
+        self.switches.as_ref().map_or(0, |switches| switches.until_ns).max(self.at_ns)
+    }
 }
 
 /// Every switch since the look before.

@@ -80,7 +80,7 @@ impl Accounts {
     /// Adds what was seen since the look before. The topology has taken in the look already, and still holds
     /// the processes that ended. Returns what stages wait for.
     pub(crate) fn take_in(&mut self, topology: &Topology, look: &Look) -> Vec<Wait> {
-        let now_ns = look.at_ns.max(self.last_ns + 1);
+        let now_ns = look.known_until_ns().max(self.last_ns + 1);
         for _ in 0..self.clock.reach(now_ns) {
             self.stages.iter_mut().for_each(|stage| stage.series.halve());
         }

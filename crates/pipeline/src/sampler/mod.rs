@@ -131,9 +131,6 @@ impl Sampler {
     pub(crate) fn look(&mut self, topology: &Topology, now_ns: u64) -> Look {
         let mut look = Look { at_ns: now_ns, ..Look::default() };
         look.switches = self.switches.as_mut().map(SwitchReader::read);
-        // Where much is new, the census took a while; switches and samples must tell of the same interval.
-        let read_ns = look.switches.as_ref().map_or(now_ns, |switches| switches.until_ns);
-        look.at_ns = read_ns.max(now_ns);
         let is_io_due = now_ns >= self.io_due_ns;
         let mut processes = std::mem::take(&mut self.processes);
         for process in processes.values_mut() {
