@@ -12,6 +12,9 @@ const EVERYTHING: f64 = 0.98;
 /// Up to this share of its output it has not begun: a header, a progress line.
 const BEGUN: f64 = 0.02;
 
+/// A reader that waits for this share of a step, in percent, gets nothing in it.
+const NOTHING_CAME_PERCENT: f64 = 95.0;
+
 /// The time before and the time after it must each be this part of the run to be worth a word.
 const WORTH_A_WORD: f64 = 0.1;
 
@@ -48,7 +51,17 @@ pub(super) fn first_write_ns(flow: &Flow<'_>, stage: &StageFlow<'_>) -> Option<f
     let written = of(&stage.downstream, |series| &series.read_bytes)?;
     let read = of(&stage.upstream, |series| &series.written_bytes)
         .or_else(|| Some(sum(&[&series(stage.stage.stage)?.read_bytes])))?;
-    let step = first_write(&read, &written)?;
+    let waits: Vec<&Vec<f32>> = stage
+        .downstream
+        .iter()
+        .filter_map(|n| Some(&series(flow.stages[n.stage].stage.stage)?.blocked_reading))
+        .collect();
+    let nothing_came = |step: usize| {
+        let waited =
+            |one: &&Vec<f32>| one.get(step).is_some_and(|&p| f64::from(p) >= NOTHING_CAME_PERCENT);
+        !waits.is_empty() && waits.iter().all(waited)
+    };
+    let step = first_write(&read, &written, nothing_came)?;
     let ns = timeline.start_ns as f64 + step as f64 * timeline.step_ns as f64;
     let least_ns = WORTH_A_WORD * flow.span_ns;
     (ns >= least_ns && flow.record.elapsed_ns as f64 - ns >= least_ns).then_some(ns)
@@ -62,7 +75,14 @@ fn sum(series: &[&Vec<u64>]) -> Vec<f64> {
 }
 
 /// The step in which a stage begins to write, if it has read everything by the end of it.
-fn first_write(read: &[f64], written: &[f64]) -> Option<usize> {
+///
+/// What was read between two samples is spread evenly over the time between them, so the bytes alone seem to come too
+/// early. They did not come in a step in which everybody after the stage waited for something to read.
+fn first_write(
+    read: &[f64],
+    written: &[f64],
+    nothing_came: impl Fn(usize) -> bool,
+) -> Option<usize> {
     let (all_read, all_written) = (read.iter().sum::<f64>(), written.iter().sum::<f64>());
     if all_read.min(all_written) < BYTES_MIN || written.len() < STEPS_MIN {
         return None;
@@ -72,6 +92,7 @@ fn first_write(read: &[f64], written: &[f64]) -> Option<usize> {
         so_far += bytes;
         so_far > BEGUN * all_written
     })?;
+    let step = (step..written.len()).find(|&step| !nothing_came(step))?;
     let read_by_then: f64 = read.iter().take(step + 1).sum();
     (read_by_then >= EVERYTHING * all_read).then_some(step)
 }
@@ -83,7 +104,7 @@ mod tests {
     /// The step of the first write, from megabytes read and written in each step.
     fn begins(read: [u32; 10], written: [u32; 10]) -> Option<usize> {
         let bytes = |megabytes: u32| f64::from(megabytes) * 1e6;
-        first_write(&read.map(bytes), &written.map(bytes))
+        first_write(&read.map(bytes), &written.map(bytes), |_| false)
     }
 
     #[test]
@@ -104,7 +125,18 @@ mod tests {
     #[test]
     fn what_is_small_is_not_judged() {
         assert_eq!(begins([9; 10], [0; 10]), None);
-        assert_eq!(first_write(&[], &[]), None);
+        assert_eq!(first_write(&[], &[], |_| false), None);
+    }
+
+    #[test]
+    fn nothing_was_written_while_the_reader_waited() {
+        let megabytes = |some: [u32; 10]| some.map(|megabytes| f64::from(megabytes) * 1e6);
+        let read = megabytes([9, 9, 9, 9, 9, 0, 0, 0, 0, 0]);
+        // Seen at step 5: what was read in it is spread over the steps since the sample before.
+        let written = megabytes([0, 0, 3, 3, 3, 3, 9, 9, 9, 4]);
+        assert_eq!(first_write(&read, &written, |_| false), None);
+        assert_eq!(first_write(&read, &written, |step| step < 5), Some(5));
+        assert_eq!(first_write(&read, &written, |_| true), None);
     }
 
     #[test]
