@@ -3,6 +3,7 @@
 use fullbore_record::{Cause, PipeRecord, RunRecord, StageRecord};
 
 use super::names::stage_names;
+use super::sockets;
 
 /// What a stage does when it does not wait for another stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,6 +217,7 @@ fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
             Cause::Unknown => hidden_ns += ns,
             Cause::FifoPeer => fifo_ns += ns,
             // The other side may be a stage (ksh93 joins its stages by socket pairs), or a server.
+            Cause::LocalSocket if sockets::is_for_a_stage(record, stage, ns, running_ns) => {}
             Cause::LocalSocket => socket_ns += ns,
             _ => own.push((Doing::Waiting(cause), ns)),
         }

@@ -26,6 +26,7 @@ mod parts;
 mod phases;
 mod phrases;
 mod quota;
+mod sockets;
 mod turns;
 
 use fullbore_record::{Finding, RunRecord, advice_text};
