@@ -33,6 +33,7 @@ fn main() -> ExitCode {
     let done = match arguments.task {
         Task::Run(options) => commands::run::run(options),
         Task::Buffer(options) => commands::buffer::run(&options),
+        Task::Par(options) => commands::par::run(&options),
         Task::Morse(task) => commands::morse::run(&task),
         Task::Utf8(task) => commands::utf8::run(&task),
         Task::Gen(options) => commands::generate::run(&options),

@@ -36,6 +36,7 @@ mod help;
 mod hints;
 mod lab;
 mod leaks;
+mod par;
 mod report;
 mod shares;
 mod signal_table;

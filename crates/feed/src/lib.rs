@@ -17,6 +17,7 @@ mod flow;
 mod input;
 mod inspect;
 mod moved;
+pub mod par;
 mod parallel;
 
 pub use ahead::Threads;

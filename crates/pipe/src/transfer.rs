@@ -142,6 +142,48 @@ pub fn pass(input: impl AsFd, output: impl AsFd, at_most: usize) -> Option<Moved
     outcome(Side::Output, splice(input, output, at_most, SpliceFlags::NONBLOCK)).ok()
 }
 
+/// Moves at most `at_most` bytes from a pipe to position `at` of a file, in a single copy by Linux. A file in memory
+/// (memfd_create(2)) can hold what no pipe has room for.
+///
+/// # Errors
+/// [`TransferError`]: [`Side::Output`] when there is no space (ENOSPC, ENOMEM, EFBIG, EDQUOT), else [`Side::Input`].
+///
+/// Source: splice(2).
+pub fn to_file(
+    input: impl AsFd,
+    file: impl AsFd,
+    mut at: u64,
+    at_most: usize,
+    patience: Patience,
+) -> Result<Moved, TransferError> {
+    let again =
+        || rustix::pipe::splice(&input, None, &file, Some(&mut at), at_most, flags(patience));
+    let result = rustix::io::retry_on_intr(again);
+    let is_full = matches!(result, Err(Errno::NOSPC | Errno::NOMEM | Errno::FBIG | Errno::DQUOT));
+    outcome(if is_full { Side::Output } else { Side::Input }, result)
+}
+
+/// Moves at most `at_most` bytes from position `at` of a file to a pipe, without copying them: the pipe then holds the
+/// file's own pages, and whoever writes to the file changes what the reader of the pipe will see.
+///
+/// # Errors
+/// [`TransferError`]: [`Side::Output`] when the pipe has no reader (`BrokenPipe`), else [`Side::Input`].
+///
+/// Source: splice(2).
+pub fn from_file(
+    file: impl AsFd,
+    mut at: u64,
+    output: impl AsFd,
+    at_most: usize,
+    patience: Patience,
+) -> Result<Moved, TransferError> {
+    let again =
+        || rustix::pipe::splice(&file, Some(&mut at), &output, None, at_most, flags(patience));
+    let result = rustix::io::retry_on_intr(again);
+    let is_gone = matches!(result, Err(Errno::PIPE));
+    outcome(if is_gone { Side::Output } else { Side::Input }, result)
+}
+
 /// Duplicates at most `at_most` bytes that wait in one pipe of our own into another, without copying them, and returns
 /// how many. Both pipes then hold the same pages.
 ///
@@ -257,6 +299,27 @@ mod tests {
         let mut got = [0; 4];
         rustix::io::read(own.read_end(), &mut got).unwrap();
         assert_eq!(&got, b"kept");
+    }
+
+    #[test]
+    fn bytes_wait_in_a_file_in_memory() {
+        let (input, mut writer) = io::pipe().unwrap();
+        let (mut reader, output) = io::pipe().unwrap();
+        let file = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        writer.write_all(b"twelve bytes").unwrap();
+        assert_eq!(to_file(&input, &file, 0, 7, Patience::Waits).unwrap(), Moved::Bytes(7));
+        assert_eq!(to_file(&input, &file, 7, 99, Patience::Waits).unwrap(), Moved::Bytes(5));
+        assert_eq!(to_file(&input, &file, 12, 99, Patience::Never).unwrap(), Moved::WouldBlock);
+        assert_eq!(from_file(&file, 0, &output, 7, Patience::Waits).unwrap(), Moved::Bytes(7));
+        assert_eq!(from_file(&file, 7, &output, 99, Patience::Waits).unwrap(), Moved::Bytes(5));
+        assert_eq!(from_file(&file, 12, &output, 99, Patience::Waits).unwrap(), Moved::End);
+        let mut got = [0; 12];
+        reader.read_exact(&mut got).unwrap();
+        assert_eq!(&got, b"twelve bytes");
+        drop((writer, reader));
+        assert_eq!(to_file(&input, &file, 12, 99, Patience::Waits).unwrap(), Moved::End);
+        let error = from_file(&file, 0, &output, 7, Patience::Waits).unwrap_err();
+        assert_eq!(error.side, Side::Output);
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub(crate) mod buffer;
 mod choices;
 pub(crate) mod gost;
 pub(crate) mod lab;
+pub(crate) mod par;
 pub(crate) mod stages;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use fullbore_measure::Bytes;
 use self::buffer::BufferOptions;
 use self::gost::GostTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
+use self::par::ParOptions;
 use self::stages::{GenOptions, MorseTask, Utf8Task};
 
 /// Run Unix pipelines, enlarge their pipes where that helps, and name the bottleneck.
@@ -38,6 +40,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Task {
     Run(RunOptions),
     Buffer(BufferOptions),
+    Par(ParOptions),
     #[command(subcommand)]
     Morse(MorseTask),
     #[command(subcommand)]

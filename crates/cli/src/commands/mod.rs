@@ -6,6 +6,7 @@ pub(crate) mod generate;
 pub(crate) mod gost;
 pub(crate) mod lab;
 pub(crate) mod morse;
+pub(crate) mod par;
 pub(crate) mod replay;
 pub(crate) mod run;
 mod sound;

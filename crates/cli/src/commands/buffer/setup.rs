@@ -17,7 +17,7 @@ use signal_hook::iterator::Signals;
 use super::failure::failure;
 use super::files;
 use crate::args::buffer::{BufferOptions, OnInterrupt};
-use crate::commands::stage::{refuse_closed_input, refuse_closed_output};
+use crate::commands::stage::{is_ignored, refuse_closed_input, refuse_closed_output};
 
 /// Starts the buffer between standard input and standard output.
 pub(crate) fn start(
@@ -93,11 +93,4 @@ pub(crate) fn listen(
         .spawn(listen)
         .context("buffer: starting a thread")?;
     Ok(())
-}
-
-fn is_ignored(signal: i32) -> bool {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = text.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

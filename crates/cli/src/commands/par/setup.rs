@@ -1,0 +1,179 @@
+//! From arguments to a plan.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::stdin;
+use std::os::fd::AsFd;
+use std::thread;
+
+use anyhow::{Context, Result, anyhow};
+use fullbore_feed::par::{
+    BlockSize, Command, Joblog, Jobs, Missing, Options, Records, Source, StatusRule, Stop,
+};
+use fullbore_measure::Bytes;
+use fullbore_pipe::Limits;
+use fullbore_proc::{Root, pipe_limits};
+use rustix::fs::{FileType, SeekFrom, fstat, seek};
+use rustix::param::page_size;
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::args::par::{Jobs as GivenJobs, ParOptions, StatusName};
+use crate::commands::stage::is_ignored;
+use crate::exit::Exit;
+use crate::messages::{Failure, plain};
+
+/// Blocks grow up to this size.
+const MOST_BLOCK: Bytes = Bytes(8 << 20);
+
+/// The window where memory is not short.
+const MOST_WINDOW: u64 = 256 << 20;
+
+/// The part of the available memory that the window takes at most.
+const WINDOW_SHARE: u64 = 8;
+
+/// Finds the command.
+///
+/// # Errors
+/// As a shell: 127 if there is none, 126 if it cannot be executed.
+pub(super) fn command(options: &ParOptions) -> Result<Command> {
+    let words = match &options.line {
+        Some(line) => vec![OsString::from("sh"), OsString::from("-c"), line.clone()],
+        None => options.command.clone(),
+    };
+    let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    Command::find(words).map_err(|missing| {
+        let (cause, hint, exit) = match missing {
+            Missing::NotFound if name.contains(' ') => {
+                ("command not found", "give a line for the shell with -c 'LINE'", Exit::NotFound)
+            }
+            Missing::NotFound => ("command not found", "", Exit::NotFound),
+            Missing::NotExecutable => ("it cannot be executed", "", Exit::CannotExecute),
+        };
+        let message = format!("par: {name}: {cause}");
+        Failure { message, hint: hint.to_owned(), exit }.into()
+    })
+}
+
+/// What is dealt out: a file, standard input, or the rest of a file on standard input.
+pub(super) fn source(options: &ParOptions) -> Result<Source> {
+    if let Some(path) = &options.arg_file {
+        let named =
+            |error: std::io::Error| anyhow!("par: reading: {}: {}", path.display(), plain(&error));
+        let file = File::open(path).map_err(named)?;
+        let kind = file.metadata().map_err(named)?.file_type();
+        if kind.is_dir() {
+            return Err(anyhow!("par: reading: {}: Is a directory", path.display()));
+        }
+        return Ok(if kind.is_file() {
+            Source::File(file, 0)
+        } else {
+            Source::Stream(file.into())
+        });
+    }
+    let input = stdin().as_fd().try_clone_to_owned().context("par: reading standard input")?;
+    let stat = fstat(&input).context("par: reading standard input")?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Ok(Source::Stream(input));
+    }
+    let from = seek(&input, SeekFrom::Current(0)).context("par: reading standard input")?;
+    // Who reads on after us finds the end, as after cat.
+    seek(&input, SeekFrom::End(0)).context("par: reading standard input")?;
+    Ok(Source::File(File::from(input), from))
+}
+
+/// Everything else.
+pub(super) fn plan(options: &ParOptions) -> Result<Options> {
+    let window = options.window.unwrap_or_else(default_window);
+    let block = match (options.records, options.block) {
+        (Some(records), _) => BlockSize::Records(records),
+        (None, Some(bytes)) => {
+            if bytes > window {
+                let message = format!("par: --block {bytes} is larger than --window {window}");
+                let hint = "blocks wait in the window; give a larger one".to_owned();
+                return Err(Failure { message, hint, exit: Exit::NotDone }.into());
+            }
+            BlockSize::Bytes(bytes)
+        }
+        (None, None) => BlockSize::Growing(Bytes(MOST_BLOCK.0.min(window.0 / 4).max(1))),
+    };
+    let status = match options.status {
+        StatusName::Auto | StatusName::All => StatusRule::All,
+        StatusName::Any => StatusRule::Any,
+        StatusName::Max => StatusRule::Max,
+    };
+    let known = pipe_limits(&Root::system());
+    Ok(Options {
+        records: records(options),
+        block,
+        header_lines: options.header,
+        jobs: jobs(options),
+        window,
+        is_unordered: options.unordered,
+        merge: None,
+        status,
+        halt: options.halt.0,
+        retries: options.retries,
+        joblog: joblog(options)?,
+        pipe_limits: Limits::from_settings(
+            known.max_bytes,
+            known.user_pages_soft,
+            page_size() as u64,
+        ),
+    })
+}
+
+fn records(options: &ParOptions) -> Records {
+    let recend = options.recend.clone().map(|mark| mark.0);
+    let recstart = options.recstart.clone().map(|mark| mark.0);
+    match (recend, recstart) {
+        (Some(end), Some(start)) => Records::Between(end, start),
+        (Some(end), None) => match *end.as_slice() {
+            [byte] => Records::EndByte(byte),
+            _ => Records::End(end),
+        },
+        (None, Some(start)) => Records::Start(start),
+        (None, None) => {
+            Records::EndByte(options.delimiter.unwrap_or(if options.null { 0 } else { b'\n' }))
+        }
+    }
+}
+
+fn jobs(options: &ParOptions) -> Jobs {
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    match options.jobs {
+        None => Jobs::UpTo(cpus),
+        Some(GivenJobs::Exactly(count)) => Jobs::Exactly(count),
+        Some(GivenJobs::Percent(percent)) => {
+            #[expect(clippy::cast_possible_truncation, reason = "a number of processes")]
+            let count = (cpus as f64 * percent / 100.0).round() as usize;
+            Jobs::Exactly(count.max(1))
+        }
+    }
+}
+
+fn joblog(options: &ParOptions) -> Result<Option<Joblog>> {
+    let Some(path) = &options.joblog else { return Ok(None) };
+    let named =
+        |error: std::io::Error| anyhow!("par: writing: {}: {}", path.display(), plain(&error));
+    let file = File::create(path).map_err(named)?;
+    Joblog::begin(file).map(Some).map_err(named)
+}
+
+/// 256 MiB, or an eighth of the available memory where that is less.
+fn default_window() -> Bytes {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    Bytes(kib.map_or(MOST_WINDOW, |kib| (kib << 10) / WINDOW_SHARE).min(MOST_WINDOW))
+}
+
+/// Hands signals that end the program to the copies first. Those that are ignored (nohup) stay so.
+pub(super) fn listen(stop: Stop) -> Result<()> {
+    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
+    let mut signals = Signals::new(wanted).context("par: listening for signals")?;
+    let listen = move || signals.forever().for_each(|signal| stop.stop(signal));
+    let thread = thread::Builder::new().name("signals".to_owned());
+    thread.spawn(listen).context("par: starting a thread")?;
+    Ok(())
+}

@@ -1,0 +1,462 @@
+//! The loop that feeds the copies and passes on their output.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use fullbore_measure::Bytes;
+use fullbore_pipe::{pipe_budget, widen};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Resource, Signal, getrlimit};
+
+use super::command::Command;
+use super::crew::Crew;
+use super::cut::{Block, CutError};
+use super::job::{Job, Release};
+use super::merge::Collector;
+use super::reader::{Cut, Reader};
+use super::sink::{Passed, Sink};
+use super::status::Statuses;
+use super::store::Part;
+use super::{Ended, Error, Event, Options, Stop};
+
+/// The time between two looks at all pipes lies between these.
+const PAUSES: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(10)];
+
+/// Copies get so long to end after they were told to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Pipes of the copies have at most this capacity.
+const PIPE_BYTES: u64 = 1 << 20;
+
+/// And at least this one.
+const LEAST_PIPE_BYTES: u64 = 64 << 10;
+
+/// Descriptors that a block may take, and those that the process needs besides.
+const DESCRIPTORS: [u64; 2] = [8, 32];
+
+pub(super) struct Dealer<'a, E> {
+    command: &'a Command,
+    options: Options,
+    stop: &'a Stop,
+    on_event: E,
+    reader: Reader,
+    header: Option<Part>,
+    /// A block that no copy works on yet.
+    waiting: Option<Block>,
+    /// Blocks that a copy works on or whose output waits, in the order of output.
+    jobs: VecDeque<Job>,
+    crew: Crew,
+    sinks: [Sink<'a>; 2],
+    collector: Option<Collector>,
+    statuses: Statuses,
+    failures: u64,
+    halted: Option<u8>,
+    /// Why no more blocks come; told after those before.
+    failed: Option<Error>,
+    pipe_bytes: Bytes,
+    most_jobs: usize,
+    pause: Duration,
+    /// The reader of the output had no room at the last look.
+    was_full: bool,
+}
+
+impl<'a, E: FnMut(Event)> Dealer<'a, E> {
+    pub(super) fn new(
+        command: &'a Command,
+        reader: Reader,
+        ends: [BorrowedFd<'a>; 2],
+        mut options: Options,
+        stop: &'a Stop,
+        on_event: E,
+    ) -> Self {
+        let collector = options.merge.take().and_then(Collector::new);
+        let crew = Crew::new(options.jobs);
+        // Each copy has two large pipes; standard input and output come on top.
+        let pipes = 2 * crew.most() as u64 + 2;
+        let share =
+            (pipe_budget(options.pipe_limits).0 / pipes).clamp(LEAST_PIPE_BYTES, PIPE_BYTES);
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let most_jobs = files.saturating_sub(DESCRIPTORS[1]) / DESCRIPTORS[0];
+        Self {
+            command,
+            options,
+            stop,
+            on_event,
+            reader,
+            header: None,
+            waiting: None,
+            jobs: VecDeque::new(),
+            crew,
+            sinks: ends.map(Sink::new),
+            collector,
+            statuses: Statuses::default(),
+            failures: 0,
+            halted: None,
+            failed: None,
+            pipe_bytes: Bytes(1 << share.ilog2()),
+            most_jobs: usize::try_from(most_jobs).unwrap_or(usize::MAX).max(1),
+            pause: PAUSES[0],
+            was_full: false,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<Ended, Error> {
+        let widened = widen(self.sinks[0].fd(), self.pipe_bytes);
+        let ended = self.deal();
+        match &ended {
+            Ok(Ended::Done(_)) => {}
+            Ok(Ended::Stopped(signal)) => {
+                self.end_all(Signal::from_named_raw(*signal).unwrap_or(Signal::TERM));
+            }
+            _ => self.end_all(Signal::TERM),
+        }
+        if let Some(widened) = widened {
+            widened.put_back(self.sinks[0].fd());
+        }
+        ended
+    }
+
+    fn deal(&mut self) -> Result<Ended, Error> {
+        loop {
+            if let Some(signal) = self.stop.signal() {
+                return Ok(Ended::Stopped(signal));
+            }
+            let is_pressed = match self.turn() {
+                Err(Error::Writing(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    return Ok(Ended::ReaderLeft);
+                }
+                turned => turned?,
+            };
+            if let Some(status) = self.halted
+                && (self.options.halt.is_some_and(|halt| halt.now) || self.is_done()?)
+            {
+                return Ok(Ended::Halted(status));
+            }
+            if self.is_done()? {
+                return match self.failed.take() {
+                    Some(error) => Err(error),
+                    None => self.finish(),
+                };
+            }
+            let [least, most] = PAUSES;
+            self.pause =
+                if is_pressed { self.pause / 2 } else { self.pause * 5 / 4 }.clamp(least, most);
+            if self.wait() {
+                return Ok(Ended::ReaderLeft);
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<Ended, Error> {
+        let status = self.statuses.under(self.options.status);
+        let Some(collector) = self.collector.take() else { return Ok(Ended::Done(status)) };
+        match collector.finish(self.sinks[0].fd()) {
+            Ok(merged) => Ok(Ended::Done(if status == 0 { merged } else { status })),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ended::ReaderLeft),
+            Err(error) => Err(Error::Writing(error)),
+        }
+    }
+
+    /// When the output of the first block in the row is passed on.
+    fn release(&self) -> Release {
+        if self.options.is_unordered {
+            Release::FirstDone
+        } else if self.collector.is_some() || self.options.retries > 0 {
+            Release::WhenDone
+        } else {
+            Release::AtOnce
+        }
+    }
+
+    /// Looks at everything once; tells whether a pipe ran nearly dry or full since the last time.
+    fn turn(&mut self) -> Result<bool, Error> {
+        self.start_jobs()?;
+        let mut is_pressed = false;
+        for job in &mut self.jobs {
+            let number = job.position.block;
+            let moving = |error| Error::Moving(number, error);
+            is_pressed |= job.feed().map_err(moving)?;
+            job.reap().map_err(moving)?;
+        }
+        self.settle()?;
+        is_pressed |= self.pass()?;
+        is_pressed |= self.keep()?;
+        Ok(is_pressed)
+    }
+
+    /// Whether every block was dealt out and all output passed on.
+    fn is_done(&mut self) -> Result<bool, Error> {
+        let no_more = self.halted.is_some()
+            || self.failed.is_some()
+            || (self.waiting.is_none() && self.reader.has_ended());
+        if !no_more || !self.jobs.is_empty() {
+            return Ok(false);
+        }
+        let mut is_flushed = true;
+        for sink in &mut self.sinks {
+            is_flushed &= sink.flush().map_err(Error::Writing)?;
+        }
+        Ok(is_flushed)
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.jobs.iter().map(Job::held_bytes).sum()
+    }
+
+    /// Starts copies for the blocks that wait, as many as may run.
+    fn start_jobs(&mut self) -> Result<(), Error> {
+        while self.halted.is_none() && self.failed.is_none() && self.next_block() {
+            let running = self.jobs.iter().filter(|job| job.is_running()).count();
+            let is_full = self.jobs.len() >= self.most_jobs
+                || (!self.jobs.is_empty() && self.held_bytes() >= self.options.window.0);
+            if is_full || running >= self.crew.may_run(running, Instant::now()) {
+                break;
+            }
+            let Some(block) = self.waiting.take() else { break };
+            let slot = self.free_slot();
+            match self.start(&block, slot, 1) {
+                Ok(job) => self.jobs.push_back(job),
+                // Too many processes, files or pages; fewer copies do as well.
+                Err(Error::Starting(_, error)) if is_short(&error) && !self.jobs.is_empty() => {
+                    self.waiting = Some(block);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, block: &Block, slot: usize, tries: u32) -> Result<Job, Error> {
+        let header = self.header.as_ref();
+        let job = Job::start(self.command, (block, slot), header, self.pipe_bytes, tries);
+        let mut job = job.map_err(|error| Error::Starting(block.number, error))?;
+        if block.number > 1 {
+            job.out.skip_lines(self.options.header_lines);
+        }
+        if tries <= self.options.retries {
+            job.again = Some(block.clone());
+        }
+        job.feed().map_err(|error| Error::Moving(block.number, error))?;
+        Ok(job)
+    }
+
+    /// Whether a block waits.
+    fn next_block(&mut self) -> bool {
+        while self.waiting.is_none() {
+            match self.reader.take() {
+                Some(Cut::Block(block)) => self.waiting = Some(block),
+                Some(Cut::Header(header)) => self.header = Some(header),
+                Some(Cut::Failed(CutError::Reading(error))) => {
+                    self.failed = Some(Error::Reading(error));
+                    return false;
+                }
+                Some(Cut::Failed(CutError::NoEnd(bytes))) => {
+                    self.failed = Some(Error::NoRecordEnd(Bytes(bytes)));
+                    return false;
+                }
+                None => return false,
+            }
+        }
+        true
+    }
+
+    fn free_slot(&self) -> usize {
+        let is_taken = |slot: &usize| {
+            self.jobs.iter().any(|job| job.is_running() && job.position.slot == *slot)
+        };
+        (1..).find(|slot| !is_taken(slot)).unwrap_or(1)
+    }
+
+    /// Takes note of copies that have ended.
+    fn settle(&mut self) -> Result<(), Error> {
+        for index in 0..self.jobs.len() {
+            let job = &mut self.jobs[index];
+            let (Some(status), false) = (job.status, job.is_settled) else { continue };
+            job.is_settled = true;
+            let block = job.position.block;
+            if let Some(log) = &mut self.options.joblog {
+                // What is still in its pipe counts.
+                job.out.keep(true).map_err(|error| Error::Moving(block, error))?;
+                log.note(self.command, job).map_err(Error::Joblog)?;
+            }
+            if status.code == 0 {
+                job.again = None;
+            } else {
+                self.failures += 1;
+                let again = job.again.take();
+                let is_tried_again = again.is_some();
+                if status.signal.is_some() || is_tried_again {
+                    (self.on_event)(Event::Failed { block, status, is_tried_again });
+                }
+                if let Some(again) = again {
+                    let (slot, tries) = (job.position.slot, job.tries + 1);
+                    self.jobs[index] = self.start(&again, slot, tries)?;
+                    continue;
+                }
+            }
+            self.statuses.add(block, status.code);
+            if self.options.halt.is_some_and(|halt| self.failures >= halt.after) && status.code != 0
+            {
+                self.halted = Some(status.code);
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on the output of the block whose turn it is, and of those after it that have ended.
+    fn pass(&mut self) -> Result<bool, Error> {
+        let mut is_pressed = self.was_full && self.sinks[0].ran_low();
+        self.was_full = false;
+        loop {
+            if self.options.is_unordered {
+                self.bring_ended_to_front();
+            }
+            let release = self.release();
+            let Some(job) = self.jobs.front_mut() else { return Ok(is_pressed) };
+            if job.is_held(release) {
+                return Ok(is_pressed);
+            }
+            if self.collector.is_some() {
+                self.collect()?;
+                continue;
+            }
+            is_pressed |= job.out.is_nearly_full(self.pipe_bytes);
+            let passed = job.out.pass(&mut self.sinks[0]).map_err(Error::Writing)?;
+            let errors = job.err.pass(&mut self.sinks[1]);
+            // Nobody listens to what it says; its output still counts.
+            if errors.is_err() {
+                job.err.close();
+            }
+            self.was_full = passed == Passed::Full;
+            if !job.is_done() {
+                return Ok(is_pressed);
+            }
+            self.jobs.pop_front();
+        }
+    }
+
+    /// Gives the output of the first block in the row to the collector.
+    fn collect(&mut self) -> Result<(), Error> {
+        let (Some(mut job), Some(collector)) = (self.jobs.pop_front(), &mut self.collector) else {
+            return Ok(());
+        };
+        let block = job.position.block;
+        let merging = |error| Error::Merging(block, error);
+        let output = job.out.take_kept().map_err(merging)?;
+        collector.take(output, self.sinks[0].fd()).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Error::Writing(error),
+            _ => merging(error),
+        })?;
+        let window = self.options.window;
+        if collector.held_bytes() > window.0 {
+            return Err(Error::TooMuchToMerge(window));
+        }
+        // Few bytes, and nobody waits for them in order with the output, which comes at the end.
+        job.err.keep(true).map_err(merging)?;
+        let mut tries = job.err.pass(&mut self.sinks[1]);
+        while matches!(tries, Ok(Passed::Full)) {
+            let _ = fullbore_pipe::transfer::wait_until(self.sinks[1].fd(), PollFlags::OUT);
+            tries = job.err.pass(&mut self.sinks[1]);
+        }
+        Ok(())
+    }
+
+    /// Brings a block whose copy has ended to the front, unless part of the front one was passed on.
+    fn bring_ended_to_front(&mut self) {
+        let Some(front) = self.jobs.front() else { return };
+        if front.is_begun || front.has_ended() {
+            return;
+        }
+        if let Some(index) = self.jobs.iter().position(Job::has_ended)
+            && let Some(job) = self.jobs.remove(index)
+        {
+            self.jobs.push_front(job);
+        } else if self.held_bytes() >= self.options.window.0
+            && let Some(front) = self.jobs.front_mut()
+        {
+            front.is_begun = true;
+        }
+    }
+
+    /// Keeps the output of the blocks whose turn it is not.
+    fn keep(&mut self) -> Result<bool, Error> {
+        let mut is_pressed = false;
+        let release = self.release();
+        let mut room = self.options.window.0.saturating_sub(self.held_bytes());
+        for (index, job) in self.jobs.iter_mut().enumerate() {
+            // The first must come to its end, or nothing does.
+            if room == 0 && index > 0 {
+                break;
+            }
+            let is_front = index == 0;
+            if is_front && !job.is_held(release) {
+                continue;
+            }
+            let before = job.held_bytes();
+            let has_ended = !job.is_running();
+            for output in [&mut job.out, &mut job.err] {
+                is_pressed |= output.is_nearly_full(self.pipe_bytes);
+                let kept = output.keep(has_ended);
+                kept.map_err(|error| Error::Moving(job.position.block, error))?;
+            }
+            room = room.saturating_sub(job.held_bytes().saturating_sub(before));
+        }
+        Ok(is_pressed)
+    }
+
+    /// Waits until something ends or comes, at most a pause; tells whether the reader of the output left.
+    fn wait(&mut self) -> bool {
+        let none = PollFlags::empty();
+        let mut fds = vec![PollFd::new(&self.stop.bell, PollFlags::IN)];
+        let out = self.sinks[0].fd();
+        // An error is told without being asked for.
+        let watches_reader = self.sinks[0].is_pipe();
+        if watches_reader {
+            fds.push(PollFd::new(&out, none));
+        }
+        let news = self.reader.news();
+        if self.waiting.is_none() && !self.reader.has_ended() {
+            fds.push(PollFd::new(&news, PollFlags::IN));
+        }
+        let endings: Vec<BorrowedFd<'_>> = self.jobs.iter().filter_map(Job::ending).collect();
+        fds.extend(endings.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(self.pause.subsec_nanos()) };
+        let has_work = !self.jobs.is_empty() || self.waiting.is_some() || self.reader.has_ended();
+        // Interrupted or out of memory: then this look comes early.
+        let _ = poll(&mut fds, has_work.then_some(&pause));
+        watches_reader && fds[1].revents().contains(PollFlags::ERR)
+    }
+
+    /// Ends all copies: their pipes first, then by a signal, at last by SIGKILL.
+    fn end_all(&mut self, signal: Signal) {
+        for job in &mut self.jobs {
+            job.cut_off();
+            job.signal(signal);
+        }
+        let deadline = Instant::now() + GRACE;
+        while self.jobs.iter().any(Job::is_running) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let endings: Vec<BorrowedFd<'_>> = self.jobs.iter().filter_map(Job::ending).collect();
+            let mut fds: Vec<PollFd<'_>> =
+                endings.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+            let pause = left.min(PAUSES[1]);
+            let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
+            let _ = poll(&mut fds, Some(&pause));
+            if left.is_zero() {
+                self.jobs.iter().for_each(|job| job.signal(Signal::KILL));
+            }
+            // Without its status, a process counts as ended.
+            self.jobs.retain_mut(|job| job.reap().is_ok() && job.is_running());
+        }
+    }
+}
+
+/// Whether it may go better later, with fewer copies.
+fn is_short(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let shortages = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];
+    shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
