@@ -1,0 +1,58 @@
+//! `awk`: accepts programs that are a function of one record.
+//!
+//! `tokens` splits the program, `flow` follows what is assigned before it is read, `names` knows the language's words.
+
+mod expression;
+mod flow;
+mod names;
+mod tokens;
+
+use super::differ;
+use crate::answer::{Dealt, Ends, Rule};
+use crate::apply::Call;
+
+/// Why a program is not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stop {
+    Differs(String),
+    Unknown,
+}
+
+impl Stop {
+    fn differs(why: &str) -> Self {
+        Self::Differs(why.to_owned())
+    }
+}
+
+pub(super) fn look(rule: &mut Rule, call: &Call) {
+    match judge(call) {
+        Ok(ends) => rule.output = ends,
+        Err(Stop::Differs(why)) => differ(rule, &why),
+        Err(Stop::Unknown) => rule.dealt = Dealt::Unknown,
+    }
+}
+
+/// Returns where the output for a block ends.
+fn judge(call: &Call) -> Result<Ends, Stop> {
+    let mut ends = Ends::Lines;
+    for assignment in call.parsed.values(&["-v"]) {
+        let (name, value) = assignment.split_once('=').ok_or(Stop::Unknown)?;
+        names::may_set_at_start(name, value)?;
+        if name == "ORS" && !(value.ends_with("\\n") || value.ends_with('\n')) {
+            ends = Ends::Bytes;
+        }
+    }
+    let (program, files) = call.parsed.operands.split_first().ok_or(Stop::Unknown)?;
+    let tokens = tokens::split(program).ok_or(Stop::Unknown)?;
+    if !flow::judge(&tokens)? {
+        ends = Ends::Bytes;
+    }
+    match files {
+        [] => Ok(ends),
+        [only] if only == "-" => Ok(ends),
+        [file, ..] if file.contains('=') || file == "-" || file.starts_with("/dev/") => {
+            Err(Stop::Unknown)
+        }
+        [file, ..] => Err(Stop::Differs(format!("reads the file {file} instead of its input"))),
+    }
+}
