@@ -26,7 +26,7 @@ pub use answer::{Dealt, Ends, Merge, Rule, Status};
 /// use fullbore_rules::{Dealt, Merge, rule};
 /// assert_eq!(rule(&["cut", "-d,", "-f", "2"]).dealt, Dealt::Records);
 /// assert_eq!(rule(&["/usr/bin/wc", "--lines"]).dealt, Dealt::Merge(Merge::Sum));
-/// let Dealt::Differs { why, .. } = rule(&["awk", "END { print NR }"]).dealt else { panic!() };
+/// let Dealt::Differs { why, .. } = rule(&["awk", "{ s += $1 } END { print s }"]).dealt else { panic!() };
 /// assert_eq!(why, "END runs once per block");
 /// assert_eq!(rule(&["frobnicate"]).dealt, Dealt::Unknown);
 /// ```

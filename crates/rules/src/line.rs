@@ -1,5 +1,8 @@
 //! Pipelines as text for a shell.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 use crate::answer::{Dealt, Ends, Rule};
 use crate::wrap;
 
@@ -9,6 +12,11 @@ pub(crate) fn rule(text: &str) -> Rule {
     let Some(stages) = stages.and_then(|mut pipelines| pipelines.pop()) else {
         return Rule::unknown();
     };
+    // Whatever is more than stages and the bars between them (`&`, `!`, `|&`) is not understood.
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    if bare(&stages.join("|")) != bare(text) {
+        return Rule::unknown();
+    }
     let words: Option<Vec<Vec<String>>> = stages.iter().map(|stage| plain_words(stage)).collect();
     let Some(words) = words else { return Rule::unknown() };
     let mut rules = words.iter().map(|words| wrap::rule(words));
@@ -109,11 +117,12 @@ fn is_plain(stage: &str) -> bool {
 }
 
 /// Skips to the end of a text in double quotes; false if something in it expands.
-fn is_plain_quoted(chars: &mut impl Iterator<Item = char>) -> bool {
+fn is_plain_quoted(chars: &mut Peekable<Chars>) -> bool {
     while let Some(c) = chars.next() {
         match c {
             '"' => return true,
-            // An interactive bash would expand a `!`, a script does not.
+            // A `$` that ends a pattern is only a character.
+            '$' if chars.peek().is_some_and(|next| " \"|/).,".contains(*next)) => {}
             '$' | '`' => return false,
             '\\' => {
                 if chars.next().is_none() {
@@ -124,4 +133,96 @@ fn is_plain_quoted(chars: &mut impl Iterator<Item = char>) -> bool {
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Merge;
+
+    #[test]
+    fn what_a_shell_would_change_is_unknown() {
+        let lines = [
+            "grep $x",
+            "grep \"$x\"",
+            "grep `x`",
+            "grep \"`x`\"",
+            "cat *",
+            "cat a?",
+            "cat [ab]",
+            "cut -c1 < x",
+            "cut -c1 > x",
+            "(cut -c1)",
+            "{ cut -c1; }",
+            "cut -c{1,2}",
+            "cut -c1 &",
+            "cut -c1; rev",
+            "cut -c1 && rev",
+            "! grep x",
+            "cut -c1 |& rev",
+            "cat ~/x",
+            "cut -c1 # x",
+            "cut -c1\nrev",
+            "cut -c1 |",
+            "| cut -c1",
+            "cut -c'1",
+            "",
+            "if x; then y; fi",
+            "LC_ALL=$x sort",
+            "GREP_OPTIONS=-c grep x",
+            "cut -c1 2>/dev/null",
+        ];
+        for line in lines {
+            assert_eq!(rule(line).dealt, Dealt::Unknown, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_shell_would_leave_alone_is_understood() {
+        let lines = [
+            "grep '$x`*?[<>(){}&;|'",
+            "grep \"x$\"",
+            "grep \"a b'c\"",
+            "grep a\\*b",
+            "grep x | grep y",
+            "sed 's/|/;/'",
+            "grep \"\\$x\"",
+            "LC_ALL=C grep -a x",
+            "grep a#b",
+            "grep x~",
+            " grep x ",
+        ];
+        for line in lines {
+            assert_eq!(rule(line).dealt, Dealt::Records, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_last_stage_may_need_a_merge_and_no_other() {
+        assert_eq!(rule("grep x | wc -l").dealt, Dealt::Merge(Merge::Sum));
+        let words = ["env", "LC_ALL=C", "sort", "-m", "-n"].map(str::to_owned).to_vec();
+        assert_eq!(rule("cut -f1 | LC_ALL=C sort -n").dealt, Dealt::Merge(Merge::Sort(words)));
+        for line in ["sort | uniq", "gzip | wc -c", "sort | python x", "tac | rev"] {
+            assert!(!matches!(rule(line).dealt, Dealt::Merge(_) | Dealt::Records), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_stage_that_does_not_keep_lines_whole_cannot_feed_one_that_needs_them() {
+        for line in [
+            "tr '\\n' ' ' | sed 's/^a/b/'",
+            "awk '{printf \"%s\", $1}' | grep x",
+            "jq -j . | wc -L",
+        ] {
+            assert!(matches!(rule(line).dealt, Dealt::Differs { .. }), "{line}");
+        }
+        assert_eq!(rule("tr '\\n' ' ' | tr -d a").dealt, Dealt::Records);
+        assert_eq!(rule("tr -d '\\n' | wc -c").dealt, Dealt::Merge(Merge::Sum));
+    }
+
+    #[test]
+    fn the_conditions_of_all_stages_hold_together() {
+        let needs = rule("grep x | jq -c .a").needs.unwrap();
+        assert!(needs.contains("NUL") && needs.contains("JSON"), "{needs}");
+    }
 }

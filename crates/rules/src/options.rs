@@ -61,7 +61,7 @@ impl Parsed {
         };
         let known = long(row, name)?;
         let value = match (known.value, attached) {
-            (Value::None, Some(_)) | (Value::Two, Some(_)) => return None,
+            (Value::None | Value::Two, Some(_)) => return None,
             (Value::None | Value::Optional, attached) => attached,
             (Value::Required, Some(value)) => Some(value),
             (Value::Required, None) => Some(rest.next()?.clone()),

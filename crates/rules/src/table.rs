@@ -244,7 +244,7 @@ mod tests {
         let mut seen = BTreeSet::new();
         for line in include_str!("../tests/cases.txt").lines().filter(|line| !line.starts_with('#'))
         {
-            let words = shell_words::split(line).unwrap();
+            let words = shell_words::split(&line.replace('␤', "\n")).unwrap();
             let Some(row) = words.get(1).and_then(|name| table().row(name)) else { continue };
             let parsed = Parsed::read(row, &words[2..]).unwrap_or_else(|| panic!("{line}"));
             seen.insert((words[1].clone(), String::new()));

@@ -1,6 +1,6 @@
 //! `cat`, `tee`, `date`: what they do with files.
 
-use super::differ;
+use super::{advise, differ};
 use crate::answer::{Dealt, Ends, Rule};
 use crate::apply::Call;
 
@@ -14,7 +14,11 @@ pub(super) fn cat(rule: &mut Rule, call: &Call) {
 /// `tee` with a file writes it once per block.
 pub(super) fn tee(rule: &mut Rule, call: &Call) {
     if let Some(file) = call.parsed.operands.first() {
-        differ(rule, &format!("every block overwrites the file {file}"));
+        advise(
+            rule,
+            &format!("every block overwrites the file {file}"),
+            "put tee after the dealing out",
+        );
     }
 }
 

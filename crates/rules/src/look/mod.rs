@@ -44,3 +44,8 @@ pub(crate) fn look(look: Look, rule: &mut Rule, call: &Call) {
 fn differ(rule: &mut Rule, why: &str) {
     rule.dealt = Dealt::differs(why, None);
 }
+
+/// Sets the reason, and what to do instead.
+fn advise(rule: &mut Rule, why: &str, instead: &str) {
+    rule.dealt = Dealt::differs(why, Some(instead));
+}

@@ -72,7 +72,7 @@ impl<'a> Script<'a> {
                 Some(_) => self.command()?,
             }
         }
-        if !self.blocks.is_empty() || self.commands == 0 && !self.rest.is_empty() {
+        if !self.blocks.is_empty() {
             return Err(Stop::Unknown);
         }
         if self.block_regex && self.labels {

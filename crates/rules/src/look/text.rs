@@ -1,6 +1,6 @@
 //! `cut`, `wc`, `numfmt` and `iconv`.
 
-use super::differ;
+use super::{advise, differ};
 use crate::answer::{Dealt, Ends, Merge, Rule};
 use crate::apply::Call;
 
@@ -20,7 +20,11 @@ pub(super) fn cut(rule: &mut Rule, call: &Call) {
 pub(super) fn wc(rule: &mut Rule, call: &Call) {
     let longest = call.parsed.has("-L");
     if !call.parsed.operands.is_empty() && call.parsed.operands == ["-"] {
-        return differ(rule, "writes the name - after its numbers");
+        return advise(rule, "writes the name - after its numbers", "leave out the -");
+    }
+    let counted = call.parsed.options.iter().all(|(name, _)| name == "-l" || name == "-c");
+    if counted && !call.parsed.options.is_empty() {
+        rule.input = Ends::Bytes;
     }
     if longest && call.parsed.options.iter().all(|(name, _)| name == "-L") {
         rule.dealt = Dealt::Merge(Merge::Greatest);

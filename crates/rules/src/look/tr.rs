@@ -70,13 +70,13 @@ fn expand(text: &str) -> Option<Vec<u8>> {
             rest = after;
             continue;
         }
-        if rest.starts_with(b"[=")
-            || rest.starts_with(b"[:")
-            || rest[1..].starts_with(b"*") && rest[0] == b'['
-        {
-            return None;
+        if let Some((filler, after)) = filler(rest) {
+            // The last byte of a set is repeated anyway.
+            after.is_empty().then_some(())?;
+            set.push(filler);
+            break;
         }
-        if rest[0] == b'[' && rest.len() > 3 && rest[2] == b'*' {
+        if rest.starts_with(b"[=") || rest.starts_with(b"[:") || repeats(rest) {
             return None;
         }
         let (low, after) = byte(rest)?;

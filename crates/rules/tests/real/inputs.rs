@@ -56,6 +56,7 @@ const PLAIN: &[&str] = &[
     "a",
     "a\n",
     "a\na\na\nA\na\n",
+    "x=5\nx\n",
     "b 2\nb 1\na 1\na 1\nb 1\nc",
     "one two  three\n\n\n  lead\ttab\ntrail  \nfoo=bar, baz\nfoo\n\nx",
     " a\n  a\na \n a\n\ta\n",

@@ -58,12 +58,15 @@ fn items(tokens: &[Token]) -> Result<Vec<Item>, Stop> {
             continue;
         }
         if token.is_name("END") || token.is_name("ENDFILE") || token.is_name("BEGINFILE") {
-            return Err(Stop::differs("END runs once per block"));
+            return Err(Stop::differs(super::END));
         }
         let begin = at;
         let body = body(tokens, at)?;
         let head_end = body.as_ref().map_or_else(|| line_end(tokens, at), |body| body.start - 1);
         at = body.as_ref().map_or(head_end, |body| body.end + 1);
+        if at == begin {
+            return Err(Stop::Unknown);
+        }
         if token.is_name("BEGIN") {
             items.push(Item::Begin(body.ok_or(Stop::Unknown)?));
         } else if is_function(token) {
@@ -322,6 +325,9 @@ impl Flow<'_> {
         let end = line_end(self.tokens, begin);
         self.at = end;
         let tokens = &self.tokens[begin..end];
+        if tokens.is_empty() {
+            return Err(Stop::Unknown);
+        }
         if let [word, Token::Name(array)] = tokens
             && word.is_name("delete")
         {

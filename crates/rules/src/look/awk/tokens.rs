@@ -25,10 +25,10 @@ impl Token {
 }
 
 /// All operators, the longer before the shorter.
-const OPERATORS: [&str; 44] = [
+const OPERATORS: [&str; 42] = [
     "**=", "||", "&&", "==", "<=", ">=", "!=", "!~", "++", "--", "+=", "-=", "*=", "/=", "%=",
     "^=", "**", "|&", ">>", "{", "}", "(", ")", "[", "]", ";", ",", "+", "-", "*", "/", "%", "^",
-    "!", ">", "<", "|", "?", ":", "~", "$", "=", "\r", "\\",
+    "!", ">", "<", "|", "?", ":", "~", "$", "=",
 ];
 
 /// Splits a program; `None` if something is unfinished or not of the language.
@@ -55,8 +55,7 @@ pub(super) fn split(program: &str) -> Option<Vec<Token>> {
                 (Some(if call { Token::Call(name) } else { Token::Name(name) }), length)
             }
             _ => {
-                let found =
-                    OPERATORS[..OPERATORS.len() - 2].iter().find(|one| rest.starts_with(**one))?;
+                let found = OPERATORS.into_iter().find(|one| rest.starts_with(one))?;
                 (Some(Token::Operator(found)), found.len())
             }
         };
