@@ -33,6 +33,7 @@ mod first_try;
 mod hints;
 mod observer;
 mod pairs;
+mod par;
 mod real;
 mod relay;
 mod sealed;
@@ -93,6 +94,14 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "run", path: "docs/claims.md", rows: RUN },
     Document { name: "zero-copy", path: "docs/zero-copy.md", rows: ZERO_COPY },
     Document { name: "stages", path: "docs/stages.md", rows: STAGES },
+    Document { name: "par", path: "docs/par.md", rows: PAR },
+];
+
+const PAR: &[(&str, Measurement)] = &[
+    ("par-gains", par::gains),
+    ("par-peers", par::peers),
+    ("par-costs", par::costs),
+    ("par-memory", par::memory),
 ];
 
 const STAGES: &[(&str, Measurement)] = &[
@@ -200,12 +209,23 @@ fn measured(name: &str, measure: Measurement, effort: Effort) -> Vec<Row> {
     rows
 }
 
+/// Where a page that is written by hand has its table.
+const TABLE_HERE: &str = "<!-- make bench writes what follows -->";
+
 /// Writes a table to its file, or shows it.
 fn publish(text: &str, place: Option<&Path>) {
     match place {
         Some(path) => {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
+            // A page written by hand has a place for the table at its end.
+            let page = std::fs::read_to_string(path).unwrap_or_default();
+            let by_hand = page.split_once(TABLE_HERE).map(|(by_hand, _)| by_hand);
+            let table = text.replacen("# Claims", "## Claims", 1);
+            let whole = match by_hand {
+                Some(by_hand) => format!("{by_hand}{TABLE_HERE}\n\n{table}"),
+                None => text.to_owned(),
+            };
+            std::fs::write(path, whole).unwrap();
             println!("written: {}", path.display());
         }
         None => println!("\n{text}"),

@@ -10,7 +10,7 @@ use crate::sandbox::{Sandbox, fullbore, is_installed};
 use crate::table::{Outcome, Row};
 
 /// Times of two lines in turn; the second is ours.
-fn compare(claim: &str, bar: Option<f64>, runs: usize, lines: [&str; 2]) -> Row {
+pub(crate) fn compare(claim: &str, bar: Option<f64>, runs: usize, lines: [&str; 2]) -> Row {
     let [theirs, ours] = lines;
     let pairs = Pairs::measure(runs, |place| plain(place, theirs), |place| plain(place, ours));
     let gain = pairs.first_to_second();

@@ -26,6 +26,7 @@ use fullbore_measure::Bytes;
         zcat log.gz | fullbore par grep -E 'timeout|refused' | tail\n  \
         fullbore par -a events.jsonl jq -c .price > prices\n  \
         fullbore par -j4 --block 16M -c 'tr A-Z a-z | grep -v ^#' < words\n  \
+        cat *.txt | fullbore par --merge auto wc\n  \
         fullbore par --header 1 -c 'mlr --icsv --ojsonl cat' < table.csv\n\n\
         Exit status:\n  \
         0 every copy gave 0; otherwise the status of the first block that did not (see --status); 128 + n if signal n\n  \
@@ -80,6 +81,12 @@ pub(crate) struct ParOptions {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) header: u64,
 
+    /// How the outputs become one: `cat` (one after the other), `auto` (as COMMAND needs it), `sum` (wc, grep -c), `sort`,
+    /// `uniq`, `uniq-count` (uniq -c), `head`, `tail`, or a command that merges the files it is given, such as 'sort
+    /// -mu'. [default: cat, with a warning if COMMAND needs another]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) merge: Option<String>,
+
     /// Let blocks and outputs that wait take at most this much memory; then stop reading [default: 256M, at most an
     /// eighth of the available memory].
     #[arg(long, value_name = "SIZE")]
@@ -126,7 +133,7 @@ pub(crate) struct When(pub(crate) Option<Halt>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatusName {
-    /// `any` for grep and its like, otherwise `all`.
+    /// As COMMAND means its own: `any` for grep, `last` for jq, otherwise `all`.
     Auto,
     /// 0 if every copy gave 0, otherwise that of the first block that did not.
     All,
@@ -134,6 +141,8 @@ pub(crate) enum StatusName {
     Any,
     /// The largest.
     Max,
+    /// That of the last block.
+    Last,
 }
 
 fn jobs(text: &str) -> Result<Jobs, String> {

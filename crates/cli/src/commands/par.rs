@@ -1,6 +1,7 @@
 //! `fullbore par`.
 
 mod failure;
+mod merge;
 mod setup;
 
 use std::io::{stderr, stdout};

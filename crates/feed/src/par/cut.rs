@@ -24,20 +24,20 @@ const PIECE_BYTES: usize = 128 << 10;
 pub enum BlockSize {
     /// At most so many bytes, unless a single record is longer.
     Bytes(Bytes),
-    /// The first blocks have 1 MiB, later ones up to so many bytes: small inputs are divided, too, and on large ones
-    /// starting processes costs little. The same input is always cut at the same places.
+    /// A sixteenth of the input so far, at least 1 MiB and at most so many bytes. So small inputs are divided, too, on
+    /// large ones starting processes costs little, and at the end no copy works alone for long. The same input is always
+    /// cut at the same places.
     Growing(Bytes),
     /// Exactly so many records; the last block may have fewer.
     Records(u64),
 }
 
 impl BlockSize {
-    /// The bytes of a block; `None` when records are counted.
-    fn bytes(self, number: u64) -> Option<u64> {
+    /// The bytes of the block after the first `so_far` bytes; `None` when records are counted.
+    fn bytes(self, so_far: u64) -> Option<u64> {
         match self {
             Self::Bytes(bytes) => Some(bytes.0),
-            // Two blocks of each size.
-            Self::Growing(most) => Some((STORE_BYTES << ((number - 1) / 2).min(20)).min(most.0)),
+            Self::Growing(most) => Some((so_far / 16).max(STORE_BYTES).min(most.0)),
             Self::Records(_) => None,
         }
     }
@@ -89,8 +89,9 @@ pub(super) struct Cutter {
     search: Search,
     /// A record in memory may have so many bytes.
     most_bytes: u64,
-    /// Number of the last block.
+    /// Number of the last block, and the bytes of all blocks.
     number: u64,
+    so_far: u64,
     /// What was not cut yet lies between these.
     start: u64,
     filled: u64,
@@ -123,6 +124,7 @@ impl Cutter {
             search,
             most_bytes,
             number: 0,
+            so_far: 0,
             start,
             filled,
             has_ended,
@@ -149,7 +151,7 @@ impl Cutter {
     /// The next block; `None` after the last. An input without a byte is one empty block.
     pub(super) fn next(&mut self) -> Result<Option<Block>, CutError> {
         self.begin_store()?;
-        let end = match (self.size, self.size.bytes(self.number + 1)) {
+        let end = match (self.size, self.size.bytes(self.so_far)) {
             (BlockSize::Records(count), _) => self.after_records(count)?,
             (_, bytes) => self.after_bytes(bytes.unwrap_or(STORE_BYTES))?,
         };
@@ -157,6 +159,7 @@ impl Cutter {
             return Ok(None);
         }
         self.number += 1;
+        self.so_far += end - self.start;
         let part = Part { file: Arc::clone(&self.file), range: self.start..end };
         self.start = end;
         Ok(Some(Block { number: self.number, part, is_in_memory: self.stream.is_some() }))

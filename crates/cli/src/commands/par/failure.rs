@@ -37,6 +37,14 @@ pub(super) fn failure(error: &Error, options: &ParOptions, window: Bytes) -> Fai
         ),
         Error::Moving(block, source) => (format!("block {block}: {}", plain(source)), ""),
         Error::Preparing(source) => (plain(source), starting_hint(source)),
+        Error::Merging(block, source) => (
+            format!("--merge: the output of block {block}: {}", plain(source)),
+            "give another --merge, or none",
+        ),
+        Error::TooMuchToMerge(bytes) => (
+            format!("--merge: the outputs take more memory than --window {bytes}"),
+            "give a larger --window",
+        ),
         Error::Joblog(source) => (format!("writing the job log: {}", plain(source)), ""),
         other => (other.to_string(), ""),
     };

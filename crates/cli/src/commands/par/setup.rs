@@ -18,6 +18,7 @@ use rustix::param::page_size;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::merge;
 use crate::args::par::{Jobs as GivenJobs, ParOptions, StatusName};
 use crate::commands::stage::is_ignored;
 use crate::exit::Exit;
@@ -97,27 +98,30 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
         }
         (None, None) => BlockSize::Growing(Bytes(MOST_BLOCK.0.min(window.0 / 4).max(1))),
     };
+    let known = merge::plan(options)?;
     let status = match options.status {
-        StatusName::Auto | StatusName::All => StatusRule::All,
+        StatusName::Auto => known.status,
+        StatusName::Last => StatusRule::Last,
+        StatusName::All => StatusRule::All,
         StatusName::Any => StatusRule::Any,
         StatusName::Max => StatusRule::Max,
     };
-    let known = pipe_limits(&Root::system());
+    let limits = pipe_limits(&Root::system());
     Ok(Options {
         records: records(options),
         block,
-        header_lines: options.header,
+        header_lines: known.header_lines,
         jobs: jobs(options),
         window,
         is_unordered: options.unordered,
-        merge: None,
+        merge: known.merge,
         status,
         halt: options.halt.0,
         retries: options.retries,
         joblog: joblog(options)?,
         pipe_limits: Limits::from_settings(
-            known.max_bytes,
-            known.user_pages_soft,
+            limits.max_bytes,
+            limits.user_pages_soft,
             page_size() as u64,
         ),
     })
