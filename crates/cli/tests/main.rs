@@ -42,6 +42,7 @@ mod signal_table;
 mod signals;
 mod stages;
 mod transparency;
+mod tuning;
 mod verdicts;
 mod wrong_lines;
 mod zero_copy;
