@@ -89,6 +89,11 @@ const FENCES: &[(&str, &str, &str)] = &[
         "a_short_slice_changes_the_length_and_nothing_else",
     ),
     (
+        "process/src/signals.rs", // rustix sends no real-time signals; code between fork and execve
+        "process/src/signals.rs",
+        "a_process_gets_the_signal_of_that_number_and_no_other",
+    ),
+    (
         "process/src/pidfd.rs", // rustix has no safe form of ioctl(PIDFD_GET_INFO)
         "process/src/pidfd.rs",
         "a_live_process_has_no_status_and_a_reaped_one_has_its_own",

@@ -277,3 +277,32 @@ fn a_child_that_fullbore_had_before_is_no_stage() {
     let stages = commands(&record).into_iter().filter(|command| *command != "(the shell)");
     assert_eq!(stages.collect::<Vec<_>>(), ["cat", "wc -c"]);
 }
+
+#[test]
+fn the_environment_of_what_did_the_work_is_known_as_far_as_hints_need_it() {
+    let variables = |stage: &fullbore_record::StageRecord| {
+        let all = stage.buffering.iter().map(|(name, value)| format!("{name}={value}"));
+        (stage.locale.clone().unwrap_or_default(), all.collect::<Vec<_>>().join(" "))
+    };
+    for (command, locale, buffering) in [
+        ("sort", "de_DE.UTF-8", ""),
+        ("LC_COLLATE=C sort", "LC_CTYPE=de_DE.UTF-8;LC_COLLATE=C", ""),
+        ("sh -c 'LC_ALL=C sort; true'", "C", ""),
+        ("env LC_ALL=C.UTF-8 stdbuf -oL sort", "C.UTF-8", "_STDBUF_O=L"),
+        ("PYTHONUNBUFFERED=1 sort", "de_DE.UTF-8", "PYTHONUNBUFFERED=1"),
+    ] {
+        let place = Sandbox::new();
+        let mut command_line =
+            place.reporting(&[], &format!("seq 1000000 | {command} | cat >/dev/null"));
+        command_line.env_remove("LC_ALL").env("LANG", "de_DE.UTF-8").env("PASSWORD", "a secret");
+        for name in ["LC_CTYPE", "LC_COLLATE"] {
+            command_line.env_remove(name);
+        }
+        let record = place.record_of(command_line);
+        let sort = stage(&record, "sort");
+        let expected = (locale.to_owned(), buffering.to_owned());
+        assert_eq!(variables(sort), expected, "{command}: {sort:#?}");
+        let text = std::fs::read_to_string(place.path("report.json")).unwrap();
+        assert!(!text.contains("a secret"), "{text}");
+    }
+}

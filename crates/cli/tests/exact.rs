@@ -4,7 +4,7 @@ use std::process::Command;
 
 use fullbore_record::{RunRecord, SharesFrom};
 
-use crate::sandbox::{Sandbox, finish, fullbore, status_text};
+use crate::sandbox::{Sandbox, finish, fullbore, stage, status_text};
 
 /// A seccomp filter that answers `perf_event_open` (298 on x86-64) with EPERM, as the profiles of containers do: seccomp(2).
 const FORBIDDEN: &str = r#"$filter = join "", map { pack "SCCL", @$_ } [0x20, 0, 0, 0], [0x15, 0, 1, 298],
@@ -61,6 +61,19 @@ fn census_and_look_of_a_sample_have_one_time() {
     let all: Vec<_> = text.lines().filter_map(times).collect();
     assert!(all.len() > 10, "{} samples", all.len());
     assert!(all.iter().all(|(census, look)| census == look), "{all:?}");
+}
+
+/// A few of them live until a sample finds them; the others come and go in between.
+#[test]
+fn every_process_of_a_stage_is_counted() {
+    let place = Sandbox::new();
+    let line = "seq 1000 | xargs -n 1 /bin/true | cat";
+    let record = exact(&place, line);
+    let xargs = stage(&record, "xargs");
+    assert_eq!(xargs.processes, 1001, "{:?}", record.gaps);
+    let seen = place.record(&["--exact", "never"], line);
+    let xargs = stage(&seen, "xargs");
+    assert!((1..=1001).contains(&xargs.processes), "{}", xargs.processes);
 }
 
 /// Each child lives for about a millisecond, less than the time between two samples.

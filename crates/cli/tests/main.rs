@@ -43,6 +43,7 @@ mod signal_table;
 mod signals;
 mod stages;
 mod transparency;
+mod tuning;
 mod verdicts;
 mod wrong_lines;
 mod zero_copy;

@@ -63,6 +63,10 @@ impl Sandbox {
         let mut command = Command::new(program);
         command.current_dir(self.dir.path()).env(MARK, &self.mark).stdin(Stdio::null());
         command.env("TERM", "dumb").env("LC_ALL", "C").env_remove("NO_COLOR");
+        // The record names them where they are set.
+        for name in ["PYTHONUNBUFFERED", "_STDBUF_I", "_STDBUF_O"] {
+            command.env_remove(name);
+        }
         command
     }
 

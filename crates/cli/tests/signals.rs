@@ -1,13 +1,13 @@
 //! Signals and job control: what the keys of a terminal and `kill` do to a pipeline.
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::processes::{Process, marked, running};
-use crate::sandbox::{Sandbox, fullbore, status_text, wait_or_kill, within};
+use crate::sandbox::{Sandbox, finish, fullbore, status_text, wait_or_kill, within};
 use crate::terminal::{SOON, Terminal};
 
 const CTRL_C: &str = "\x03";
@@ -173,23 +173,60 @@ fn a_trap_runs_once_whether_fullbore_or_its_group_gets_the_signal() {
     assert_eq!(said_by_a_trap(line, group), "told\nend\n");
 }
 
+/// Numbers of signals that a program cannot pass on (SIGKILL, SIGSTOP), that tell of its own faults, pipes and children,
+/// that stop it, or that the C library keeps for itself (32, 33).
+const KEPT: [i32; 13] = [4, 7, 8, 9, 11, 13, 17, 19, 20, 21, 22, 32, 33];
+
 #[test]
-fn signals_that_few_programs_use_reach_the_shell_too() {
-    for name in ["WINCH", "URG", "IO", "VTALRM", "PROF", "PWR"] {
+fn every_signal_that_can_be_passed_on_reaches_the_shell() {
+    let numbers = (1..=64).filter(|number| !KEPT.contains(number));
+    let mut running = Vec::new();
+    for number in numbers {
         let place = Sandbox::new();
-        let line =
-            format!("trap 'echo {name}; exit 3' {name}; echo ready; while :; do sleep 0.02; done");
+        let line = format!(
+            "trap 'echo {number}; exit 3' {number}; echo ready; while :; do sleep 0.05; done"
+        );
+        // A shell lets what it starts in the background ignore SIGINT and SIGQUIT.
         let script = format!(
-            "'{}' run --shell bash -q \"{line}\" >out & p=$!; \
-             until test -s out; do sleep 0.01; done; kill -{name} $p; wait $p; echo $?; cat out",
+            "env --default-signal=INT,QUIT '{}' run --shell bash -q \"{line}\" >out & p=$!; \
+             until test -s out; do sleep 0.05; done; kill -{number} $p; wait $p; echo $?; cat out",
             program()
         );
         let mut command = place.command("bash");
-        let mut child = command.args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
-        assert!(wait_or_kill(&mut child, "a script that signals").success());
-        let said = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
-        assert_eq!(said, format!("3\nready\n{name}\n"));
-        wait_until_gone(&place);
+        let child = command.args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
+        running.push((number, place, child));
+        // A few at a time.
+        if running.len() == 8 {
+            running.drain(..).for_each(assert_was_told);
+        }
+    }
+    running.into_iter().for_each(assert_was_told);
+}
+
+fn assert_was_told((number, place, mut child): (i32, Sandbox, Child)) {
+    let status = wait_or_kill(&mut child, "a script that signals");
+    let said = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    assert!(status.success(), "{number}: {status:?}, {said}");
+    assert_eq!(said, format!("3\nready\n{number}\n"));
+    wait_until_gone(&place);
+}
+
+#[test]
+fn stages_inherit_blocked_and_ignored_signals_and_no_others() {
+    let line = "grep -E '^Sig(Blk|Ign)' /proc/self/status";
+    let masks = |program: &str, around: &str| {
+        let place = Sandbox::new();
+        let mut command = place.command("sh");
+        command.args(["-c", &format!("{around} {program} \"$0\""), line]);
+        let ended = finish(command);
+        assert!(ended.status.success(), "{around}: {}", ended.stderr);
+        String::from_utf8(ended.stdout).unwrap()
+    };
+    let ours = format!("'{}' run -q", program());
+    for around in
+        ["exec", "exec env --block-signal=USR1,RTMIN+6", "trap '' USR2 PIPE CHLD 40; exec"]
+    {
+        assert_eq!(masks(&ours, around), masks("sh -c", around), "{around}");
     }
 }
 

@@ -52,7 +52,7 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
         } else {
             "let one program such as awk do the whole loop, or start fewer with xargs"
         };
-        let fewer = format!("{} started at least {processes} processes: {cure}.", stage.name);
+        let fewer = format!("The stage ran at least {processes} processes: {cure}.");
         return joined([opening, only(fewer)]);
     }
     let cure = super::calls::cure_of(flow, choice.top);
@@ -60,8 +60,34 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
         || flow.record.pipes.iter().any(|p| p.readers.contains(&stage.stage.stage));
     let lines_can_be_shared =
         threads_help && has_input && cpus > CPUS_FOR_ONE && is_slow_enough_to_share(stage);
-    let faster = || cures::for_cpu(&runs, &stage.name, threads_help, lines_can_be_shared);
+    let faster = || {
+        let idle_cpus = idle_cpus(flow, stage).filter(|_| threads_help);
+        cures::for_cpu(&runs, threads_help, lines_can_be_shared, idle_cpus)
+    };
     joined([opening, cure.unwrap_or_else(faster)])
+}
+
+/// This part of the other CPUs, or more, was idle for want of work, …
+const LEFT_IDLE: f64 = 0.5;
+/// … while this stage ran for this part of the run or more …
+const RAN_MOSTLY: f64 = 0.5;
+/// … if the stages together waited for a CPU for less than this part of the run: otherwise somebody else used them.
+const HARDLY_WAITED: f64 = 0.1;
+
+/// A stage that uses one CPU, and CPUs that nobody used: no other program is known, but what would help at all.
+fn idle_cpus(flow: &Flow<'_>, stage: &StageFlow<'_>) -> Option<String> {
+    let cpus = f64::from(flow.record.host.cpus);
+    let used = flow.stages.iter().map(|s| s.stage.cpu_ns as f64).sum::<f64>() / flow.span_ns;
+    let waited_ns = flow.stages.iter().map(|s| s.runnable_ns).sum::<f64>();
+    let were_idle = cpus - used >= LEFT_IDLE * (cpus - 1.0) && cpus > 1.0;
+    let ran_mostly = stage.running_ns >= RAN_MOSTLY * flow.span_ns;
+    (were_idle && ran_mostly && waited_ns < HARDLY_WAITED * flow.span_ns).then(|| {
+        format!(
+            "{} uses one CPU at a time, and all stages together used {used:.1} of {cpus:.0}: only work that is divided \
+             among several threads or processes would use the others.",
+            stage.name
+        )
+    })
 }
 
 /// GNU parallel copies its input and its output, in Perl and through files: with a fast program, that costs more than

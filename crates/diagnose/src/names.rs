@@ -1,5 +1,7 @@
 //! What a stage is called in a sentence, and which program and arguments it runs.
 
+use std::collections::BTreeMap;
+
 use fullbore_record::{CommandIs, StageRecord};
 use fullbore_shell::shorten;
 
@@ -43,8 +45,10 @@ pub(super) struct Command {
     pub(super) before: Vec<String>,
     /// It is a loop, a condition or a group of the shell.
     pub(super) is_compound: bool,
-    /// The locale it runs in, when that is known.
+    /// The locale it runs in, when that is known: one name, or `LC_CTYPE=NAME;LC_COLLATE=NAME`.
     locale: Option<String>,
+    /// Variables of its environment that change how it buffers.
+    pub(super) buffering: BTreeMap<String, String>,
 }
 
 impl Command {
@@ -53,14 +57,18 @@ impl Command {
         if stage.main_words.is_empty() {
             return Self::that_started(stage);
         }
-        // The locale is that of the program which started it.
-        Self::of_words(&stage.main_words, false)
+        Self::of_words(&stage.main_words, false).in_environment(stage)
     }
 
     /// What this stage began with; its main program may be another.
     pub(super) fn that_started(stage: &StageRecord) -> Self {
         let command = Self::of_words(&stage.words, stage.command_is == CommandIs::ShellText);
-        Self { locale: stage.locale.clone(), ..command }
+        // With a main program, what is known of the environment is about that.
+        if stage.main_words.is_empty() { command.in_environment(stage) } else { command }
+    }
+
+    fn in_environment(self, stage: &StageRecord) -> Self {
+        Self { locale: stage.locale.clone(), buffering: stage.buffering.clone(), ..self }
     }
 
     fn of_words(words: &[String], is_compound: bool) -> Self {
@@ -75,6 +83,7 @@ impl Command {
             path: first.to_owned(),
             is_compound,
             locale: None,
+            buffering: BTreeMap::new(),
         }
     }
 
@@ -112,16 +121,31 @@ impl Command {
         self.is_compound || fullbore_shell::is_shell(&self.program)
     }
 
-    /// It takes each byte for a character, and orders lines by their bytes.
+    /// It takes each byte for a character.
     pub(super) fn takes_bytes(&self) -> bool {
-        self.before.iter().any(|word| word == "LC_ALL=C")
-            || self.locale.as_ref().is_some_and(|name| ["C", "POSIX"].contains(&name.as_str()))
+        self.locale_for("LC_CTYPE").is_some_and(|name| ["C", "POSIX"].contains(&name))
     }
 
     /// It orders lines by their bytes: in `C.UTF-8` that is the order of characters.
     pub(super) fn orders_by_bytes(&self) -> bool {
-        let is_c = |name: &String| name.to_lowercase().replace('-', "") == "c.utf8";
-        self.takes_bytes() || self.locale.as_ref().is_some_and(is_c)
+        let is_bytes = |name: &str| {
+            ["C", "POSIX"].contains(&name) || name.to_lowercase().replace('-', "") == "c.utf8"
+        };
+        self.locale_for("LC_COLLATE").is_some_and(is_bytes)
+    }
+
+    /// The locale it has for characters (`LC_CTYPE`) or for their order (`LC_COLLATE`), when that is known.
+    fn locale_for(&self, category: &str) -> Option<&str> {
+        let assigned = |name: &str| {
+            let assigned = self.before.iter().rev();
+            assigned.filter_map(|word| word.strip_prefix(name)?.strip_prefix('=')).next()
+        };
+        if let Some(locale) = assigned("LC_ALL").or_else(|| assigned(category)) {
+            return Some(locale);
+        }
+        let known = self.locale.as_deref()?;
+        let mut parts = known.split(';');
+        Some(parts.find_map(|part| part.strip_prefix(category)?.strip_prefix('=')).unwrap_or(known))
     }
 
     /// One of its arguments is exactly one of `options`.

@@ -222,7 +222,7 @@ fn advice(flow: &Flow<'_>, pipe: &PipeRecord) -> Advice {
             } else {
                 more_quota(host)
             };
-            joined([only("Linux refused a larger pipe."), remedy, relay()])
+            joined([only("The pipe could not be made larger."), remedy, relay()])
         }
         Some(t) if t.outcome == Outcome::Reverted => {
             let message = format!("A pipe of {} did not help.", Bytes(t.to_bytes));

@@ -64,14 +64,10 @@ impl Command {
     }
 
     pub(crate) fn to_process(&self) -> std::process::Command {
-        let words = self.words();
-        // The standard library gives every child the default SIGPIPE; where fullbore was started with
-        // the signal ignored, a shell on the way gets it ignored again, and becomes the program.
-        let ignored: &[&str] = &["sh", "-c", "trap '' PIPE; exec \"$0\" \"$@\""];
-        let way = if fullbore_process::sigpipe_was_ignored() { ignored } else { &[] };
-        let mut all = way.iter().map(OsString::from).chain(words);
-        let mut process = std::process::Command::new(all.next().unwrap_or_default());
-        process.args(all);
+        let mut words = self.words().into_iter();
+        let mut process = std::process::Command::new(words.next().unwrap_or_default());
+        process.args(words);
+        fullbore_process::hand_on_signals(&mut process);
         process
     }
 }

@@ -3,6 +3,7 @@
 //! A sample has two halves. The [`Census`] says who is there: processes, and the ends of pipes they hold.
 //! The [`Look`] says what every task did since the sample before, and what it waits for.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fullbore_pipe::PipeId;
@@ -153,9 +154,9 @@ pub(crate) struct ProcessLook {
     /// What it runs, if that has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) words: Option<Vec<String>>,
-    /// The locale in which that was started, when it was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) locale: Option<String>,
+    /// What the environment says in which that was started, when it was read.
+    #[serde(flatten)]
+    pub(crate) environment: Environment,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) peak_memory_bytes: Option<u64>,
     /// From now on it counts as closed to us: another user's process, or one that is protected.
@@ -164,6 +165,28 @@ pub(crate) struct ProcessLook {
     /// This Linux shows what no process waits for, which the record says once for all of them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) waits_are_withheld: bool,
+}
+
+/// What the environment of a program says about text and buffers; nothing else of it is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Environment {
+    /// `None` when it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) locale: Option<String>,
+    /// Variables by which it was told to use other buffers than usual.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) buffering: BTreeMap<String, String>,
+}
+
+impl Environment {
+    pub(crate) fn is_known(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// What two programs have in common.
+    pub(crate) fn common(self, other: &Self) -> Self {
+        if self == *other { self } else { Self::default() }
+    }
 }
 
 /// What `/proc/PID/stat` counts for the process as a whole.

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-use crate::{Activity, CpuTimes, Fact, Fd, Io, SchedStat, Stat, Status, Unavailable, children};
+use crate::{
+    Activity, CpuTimes, Environment, Fact, Fd, Io, SchedStat, Stat, Status, Unavailable, children,
+};
 
 /// A process file system: `/proc`, or a captured copy of one in tests.
 #[derive(Clone, Debug)]
@@ -254,13 +256,13 @@ impl Root {
         self.try_command_line(pid).unwrap_or_default()
     }
 
-    /// Reads the locale in which a program was started, if it is the same for characters and for their order: `C` or
-    /// `en_US.UTF-8`; `None` when it is not the same or not available.
+    /// Reads what the environment that a program was started with says about text and buffers; empty when it is not
+    /// available.
     ///
-    /// Source: proc_pid_environ(5), locale(7).
+    /// Source: proc_pid_environ(5).
     #[must_use]
-    pub fn locale(&self, pid: i32) -> Option<String> {
-        crate::locale::locale(&self.bytes(pid, "environ").ok()?)
+    pub fn environment(&self, pid: i32) -> Environment {
+        Environment::parse(&self.bytes(pid, "environ").unwrap_or_default())
     }
 
     /// Lists the threads of a process; empty when it is gone.

@@ -9,21 +9,24 @@
 //! |---|---|
 //! | Which descriptors did this process inherit? | [`inherited`], [`stdin_was_closed`], [`stdout_was_closed`] |
 //! | Did it inherit an ignored SIGPIPE? | [`sigpipe_was_ignored`] |
+//! | Which signals does what it starts inherit as ignored or blocked? | [`hand_on_signals`] |
 //! | How does it close them? | [`let_go_of_inherited`], [`hand_on_closed_descriptors`] |
 //! | Who adopts its orphans? | [`adopt_orphans`] |
 //! | How many files may it open? | [`raise_file_limit`] |
 //! | How exactly does it wake, and how soon does it get a CPU then? | [`wake_on_time`], [`run_in_short_slices`] |
-//! | How does it refer to another process? | [`Pidfd`] |
+//! | How does it refer to another process, and send it a signal? | [`Pidfd`], [`send_signal`], [`send_signal_to_child`] |
 //! | How much CPU time did its children use? | [`children_cpu_time`] |
 
 mod pidfd;
 mod settings;
+mod signals;
 mod slice;
 mod start;
 mod usage;
 
 pub use pidfd::Pidfd;
 pub use settings::{adopt_orphans, raise_file_limit, wake_on_time};
+pub use signals::{hand_on_signals, send_signal, send_signal_to_child};
 pub use slice::run_in_short_slices;
 pub use start::{
     hand_on_closed_descriptors, inherited, let_go_of_inherited, note_start, sigpipe_was_ignored,

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "inherited descriptors are bare numbers until someone takes them")]
-//! Knows what this process was started with: descriptors, and whether SIGPIPE was ignored.
+//! Knows what this process was started with: descriptors, and ignored signals.
 //!
 //! Each inherited descriptor has exactly one owner: the record that [`note_start`] makes before any other code can take
 //! one. So [`let_go_of_inherited`] closes only what it owns, and [`inherited`] copies only what is known to exist.
@@ -20,7 +20,8 @@ static START: OnceLock<Start> = OnceLock::new();
 struct Start {
     /// Whether descriptors 0, 1 and 2 were closed.
     closed: [bool; 3],
-    ignored_sigpipe: bool,
+    /// Ignored signals: bit n − 1 for signal n.
+    ignored: u64,
     /// The descriptors from 3 up; `None` where `/proc` was not readable.
     inherited: Mutex<Option<Vec<OwnedFd>>>,
 }
@@ -42,7 +43,7 @@ pub unsafe fn note_start() {
     }
     // Check this before opening anything, which would take the number of a closed descriptor.
     let closed = [0, 1, 2].map(|fd| flags_of(fd).is_err());
-    let ignored_sigpipe = ignores_sigpipe().unwrap_or(false);
+    let ignored = ignored_now().unwrap_or(0);
     let inherited = numbers_from_3().ok().map(|numbers| {
         let kept = numbers.into_iter().filter(|fd| {
             // Close-on-exec descriptors cannot have been inherited: code that was loaded before opened them.
@@ -53,9 +54,7 @@ pub unsafe fn note_start() {
     });
     // The record was empty a moment ago, and the caller promises that no one else calls this meanwhile. If someone did,
     // the descriptors would have two owners, so forget them instead of closing them.
-    if let Err(start) =
-        START.set(Start { closed, ignored_sigpipe, inherited: Mutex::new(inherited) })
-    {
+    if let Err(start) = START.set(Start { closed, ignored, inherited: Mutex::new(inherited) }) {
         std::mem::forget(start);
     }
 }
@@ -77,18 +76,24 @@ fn numbers_from_3() -> io::Result<Vec<RawFd>> {
     Ok(numbers)
 }
 
-/// Tells whether signal 13 is among the ignored ones; `None` without `/proc`.
-fn ignores_sigpipe() -> Option<bool> {
+/// The signals that this process ignores now; `None` without `/proc`.
+fn ignored_now() -> Option<u64> {
     let mut text = String::new();
     File::open("/proc/self/status").ok()?.read_to_string(&mut text).ok()?;
     let mask = text.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
-    Some(u64::from_str_radix(mask.trim(), 16).ok()? >> 12 & 1 == 1)
+    u64::from_str_radix(mask.trim(), 16).ok()
+}
+
+/// The signals that were ignored when this process was started, bit n − 1 for signal n; none where [`note_start`] was not
+/// called.
+pub(crate) fn ignored_at_start() -> u64 {
+    START.get().map_or(0, |start| start.ignored)
 }
 
 /// Tells whether SIGPIPE was ignored when this process was started; `false` where [`note_start`] was not called.
 #[must_use]
 pub fn sigpipe_was_ignored() -> bool {
-    START.get().is_some_and(|start| start.ignored_sigpipe)
+    ignored_at_start() >> 12 & 1 == 1
 }
 
 /// Tells whether standard input was closed when this process was started, so that reads now come from `/dev/null`;

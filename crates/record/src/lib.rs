@@ -128,11 +128,17 @@ pub struct StageRecord {
     /// name alone when several processes ran it with other arguments; empty when there is no such program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub main_words: Vec<String>,
-    /// Locale in which it was started, if it is the same for characters and for their order, such as `C` or `en_US.UTF-8`;
-    /// `None` when it is unknown or not the same.
+    /// Locale of what did the work (`main_words`, or else `words`), such as `C` or `en_US.UTF-8`; if it is not the same for
+    /// characters and for their order, both, as setlocale(3) writes them: `LC_CTYPE=en_US.UTF-8;LC_COLLATE=C`. `None` when
+    /// it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<String>,
-    /// Processes seen in this stage, over its whole life.
+    /// Variables of its environment that change how it buffers: `PYTHONUNBUFFERED`, and `_STDBUF_I` and `_STDBUF_O`, which
+    /// stdbuf(1) sets. No other variable is recorded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub buffering: BTreeMap<String, String>,
+    /// Processes seen in this stage, over its whole life: at least so many. Only with `--exact` are those seen that live for
+    /// less than the time between two samples.
     pub processes: u32,
     /// Most threads seen at one time.
     pub threads: u32,

@@ -71,6 +71,7 @@ fn stage() -> StageRecord {
     stage.words = vec!["jq".to_owned()];
     stage.main_words = vec!["jq".to_owned()];
     stage.locale = Some("C".to_owned());
+    stage.buffering = BTreeMap::from([("_STDBUF_O".to_owned(), "L".to_owned())]);
     stage.blocked_reading_percent = Some(1.0);
     stage.blocked_writing_percent = Some(1.0);
     stage.blocked_other_causes = BTreeMap::from([(Cause::Disk, 1.0)]);

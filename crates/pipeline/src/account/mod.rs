@@ -18,7 +18,7 @@ use crate::account::divide::{Now, StageSample};
 use crate::account::on_cpu::{Counted, OnCpu};
 use crate::account::pipe::PipeAccount;
 use crate::account::process::ProcessAccount;
-use crate::account::programs::Programs;
+use crate::account::programs::{MainProgram, Programs};
 use crate::account::reason::{Reason, Starving, reason};
 use crate::account::series::Clock;
 use crate::account::stage::StageAccount;
@@ -227,8 +227,8 @@ impl Accounts {
         samples.entry(account.stage).or_default().run_sum_ns += inherited.unseen_ns;
     }
 
-    /// The words of the program that did the work of a stage, when it is not the one that the stage began with.
-    pub(crate) fn main_program_of(&self, topology: &Topology, stage: usize) -> Option<Vec<String>> {
+    /// The program that did the work of a stage, when it is not the one that the stage began with.
+    pub(crate) fn main_program_of(&self, topology: &Topology, stage: usize) -> Option<MainProgram> {
         let mut programs: Programs = self.stages[stage].processes.programs.clone();
         for (pid, account) in self.processes.iter().filter(|(_, one)| one.stage == stage) {
             if let Some(process) = topology.processes.get(pid) {
@@ -324,7 +324,11 @@ impl Accounts {
         samples: &mut BTreeMap<usize, StageSample>,
     ) -> Option<Counted> {
         let stage_of = |pid| topology.processes.get(&pid).map(|process| process.stage);
-        let counted = self.on_cpu.take_in(look.switches.as_ref()?, stage_of)?;
+        let counted = self.on_cpu.take_in(look.switches.as_ref()?, stage_of);
+        for (stage, processes) in self.on_cpu.take_unseen() {
+            self.stages[stage].processes.unseen += processes;
+        }
+        let counted = counted?;
         let live = look.processes.iter().filter(|seen| !seen.has_ended);
         let is_unknown =
             |seen: &&ProcessLook| seen.tasks.iter().any(|task| !self.on_cpu.knows(task.tid));

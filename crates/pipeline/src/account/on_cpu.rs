@@ -12,6 +12,8 @@ pub(crate) struct OnCpu {
     ended: BTreeSet<i32>,
     /// Until when it is known.
     until_ns: u64,
+    /// Processes that began and ended between two samples, by stage.
+    unseen: BTreeMap<usize, u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +23,8 @@ struct Thread {
     stage: Option<usize>,
     /// `None` after switches were lost, until its next one.
     place: Option<Place>,
+    /// The first thread of a process whose beginning was told, and which no sample has found.
+    is_unseen: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +69,9 @@ impl OnCpu {
         stage_of: impl Fn(i32) -> Option<usize>,
     ) -> Option<Counted> {
         for thread in self.threads.values_mut() {
-            thread.stage = stage_of(thread.pid).or(thread.stage);
+            let stage = stage_of(thread.pid);
+            thread.is_unseen &= stage.is_none();
+            thread.stage = stage.or(thread.stage);
         }
         if switches.lost > 0 {
             // Those that ended unseen would stay for ever.
@@ -82,6 +88,11 @@ impl OnCpu {
             match after {
                 Some(thread) => drop(self.threads.insert(switch.tid, thread)),
                 None => {
+                    if let Some(Thread { is_unseen: true, stage: Some(stage), .. }) = before
+                        && stage_of(switch.pid).is_none()
+                    {
+                        *self.unseen.entry(stage).or_default() += 1;
+                    }
                     self.threads.remove(&switch.tid);
                     self.ended.insert(switch.tid);
                 }
@@ -90,6 +101,11 @@ impl OnCpu {
         count.pass(switches.until_ns);
         self.until_ns = self.until_ns.max(switches.until_ns);
         (switches.lost == 0).then(|| count.finish(self.unsure_stages()))
+    }
+
+    /// How many processes of each stage have begun and ended since the call before, and no sample has found them.
+    pub(crate) fn take_unseen(&mut self) -> BTreeMap<usize, u32> {
+        std::mem::take(&mut self.unseen)
     }
 
     /// Whether it is known where a thread is, or that it ended in the last interval.
@@ -115,8 +131,17 @@ impl OnCpu {
             _ => None,
         };
         let known = before.and_then(|thread| thread.stage);
-        let stage = stage_of(switch.pid).or(known).or(parent);
-        Some(Thread { pid: switch.pid, stage, place: Some(place) })
+        let seen = stage_of(switch.pid);
+        let is_unseen = match switch.to {
+            Turn::Begun(_) => switch.pid == switch.tid,
+            _ => before.is_some_and(|thread| thread.is_unseen),
+        };
+        Some(Thread {
+            pid: switch.pid,
+            stage: seen.or(known).or(parent),
+            place: Some(place),
+            is_unseen: is_unseen && seen.is_none(),
+        })
     }
 
     fn unsure_stages(&self) -> BTreeSet<usize> {
@@ -303,6 +328,31 @@ mod tests {
         ];
         let counted = OnCpu::default().take_in(&interval(100, &list), TWO_STAGES).unwrap();
         assert_eq!(times(&counted, 0).0, 10 + 40 + 30);
+    }
+
+    #[test]
+    fn processes_that_no_sample_found_are_counted_when_they_end() {
+        let mut on_cpu = OnCpu::default();
+        let list = [
+            switch(0, 10, Turn::On),
+            switch(10, 30, Turn::Begun(10)),
+            // A thread is no process.
+            switch(20, 31, Turn::Begun(30)),
+            switch(30, 31, Turn::Ended),
+            switch(40, 30, Turn::On),
+            switch(50, 30, Turn::Ended),
+            switch(60, 40, Turn::Begun(10)),
+            // That one was found.
+            switch(70, 20, Turn::Begun(10)),
+            switch(80, 20, Turn::Ended),
+        ];
+        on_cpu.take_in(&interval(100, &list), TWO_STAGES).unwrap();
+        assert_eq!(on_cpu.take_unseen(), BTreeMap::from([(0, 1)]), "one of them still lives");
+        // It is found by the next sample.
+        let finds_40 = |pid| if pid == 40 { Some(0) } else { TWO_STAGES(pid) };
+        on_cpu.take_in(&interval(200, &[]), finds_40).unwrap();
+        on_cpu.take_in(&interval(300, &[switch(250, 40, Turn::Ended)]), TWO_STAGES).unwrap();
+        assert_eq!(on_cpu.take_unseen(), BTreeMap::new());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::sample::Environment;
 use crate::topology::process::{Process, Program};
 
 /// CPU time of the processes of a stage, by the program they ran.
@@ -17,7 +18,16 @@ pub(crate) struct Programs {
 struct Usage {
     cpu_ns: u64,
     processes: usize,
-    words: Vec<String>,
+    program: MainProgram,
+}
+
+/// What did the work of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MainProgram {
+    /// Its name alone when it ran with several arguments.
+    pub(crate) words: Vec<String>,
+    /// What is known of its environment, wherever it ran.
+    pub(crate) environment: Environment,
 }
 
 /// Programs told apart; a stage that runs more has no main one.
@@ -38,21 +48,25 @@ impl Programs {
         if process.is_leader || process.program == Program::Parents {
             self.leaders_ns += cpu_ns;
         } else {
-            self.add_other(&process.words, cpu_ns);
+            self.add_other(&process.words, &process.environment, cpu_ns);
         }
     }
 
-    fn add_other(&mut self, words: &[String], cpu_ns: u64) {
+    fn add_other(&mut self, words: &[String], environment: &Environment, cpu_ns: u64) {
         let Some(program) = words.first() else { return };
         let name = program.rsplit('/').next().unwrap_or(program);
         if let Some(usage) = self.others.get_mut(name) {
             usage.cpu_ns += cpu_ns;
             usage.processes += 1;
-            if usage.words != words {
-                usage.words.truncate(1);
+            let known = &mut usage.program;
+            if known.words != words {
+                known.words.truncate(1);
             }
+            known.environment = std::mem::take(&mut known.environment).common(environment);
         } else if self.others.len() < PROGRAMS_MAX {
-            let usage = Usage { cpu_ns, processes: 1, words: words.to_vec() };
+            let environment = environment.clone();
+            let program = MainProgram { words: words.to_vec(), environment };
+            let usage = Usage { cpu_ns, processes: 1, program };
             self.others.insert(name.to_owned(), usage);
         } else {
             self.leaders_ns += cpu_ns;
@@ -63,19 +77,19 @@ impl Programs {
     pub(crate) fn absorb(&mut self, other: Self) {
         self.leaders_ns += other.leaders_ns;
         for (name, usage) in other.others {
-            self.add_other(&usage.words, usage.cpu_ns);
+            self.add_other(&usage.program.words, &usage.program.environment, usage.cpu_ns);
             if let Some(known) = self.others.get_mut(&name) {
                 known.processes += usage.processes - 1;
             }
         }
     }
 
-    /// The words of the program that used nearly all of the CPU time, if the stage did not begin with it.
-    pub(crate) fn main(self) -> Option<Vec<String>> {
+    /// The program that used nearly all of the CPU time, if the stage did not begin with it.
+    pub(crate) fn main(self) -> Option<MainProgram> {
         let sum_ns = self.leaders_ns + self.others.values().map(|one| one.cpu_ns).sum::<u64>();
         let main = self.others.into_values().max_by_key(|usage| usage.cpu_ns)?;
         let is_main = main.cpu_ns >= MAIN_NS && main.cpu_ns as f64 >= MAIN_SHARE * sum_ns as f64;
-        (is_main && main.processes <= MAIN_PROCESSES_MAX).then_some(main.words)
+        (is_main && main.processes <= MAIN_PROCESSES_MAX).then_some(main.program)
     }
 }
 
@@ -89,8 +103,27 @@ mod tests {
 
     fn programs(leaders_ms: u64, others: &[(&str, u64)]) -> Option<Vec<String>> {
         let mut programs = Programs { leaders_ns: leaders_ms * 1_000_000, ..Programs::default() };
-        others.iter().for_each(|(text, ms)| programs.add_other(&words(text), ms * 1_000_000));
-        programs.main()
+        let unknown = Environment::default();
+        for (text, ms) in others {
+            programs.add_other(&words(text), &unknown, ms * 1_000_000);
+        }
+        programs.main().map(|main| main.words)
+    }
+
+    #[test]
+    fn an_environment_counts_where_all_processes_of_the_program_have_the_same() {
+        let with = |locale: &str| Environment {
+            locale: Some(locale.to_owned()),
+            ..Environment::default()
+        };
+        let both = |one: &str, other: &str| {
+            let mut programs = Programs::default();
+            programs.add_other(&words("sort a"), &with(one), 50_000_000);
+            programs.add_other(&words("sort b"), &with(other), 50_000_000);
+            programs.main().unwrap().environment.locale
+        };
+        assert_eq!(both("C", "C").as_deref(), Some("C"));
+        assert_eq!(both("C", "de_DE.UTF-8"), None);
     }
 
     #[test]

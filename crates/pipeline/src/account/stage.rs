@@ -35,6 +35,8 @@ pub(crate) struct Processes {
     /// Most threads of one process at a time.
     pub(crate) threads: u32,
     pub(crate) peak_memory_bytes: Option<u64>,
+    /// Processes that came and went between two samples; only switches tell of them.
+    pub(crate) unseen: u32,
     /// Processes that have ended, by what they ran.
     pub(crate) programs: Programs,
     /// They only start stages.
@@ -72,6 +74,7 @@ impl Processes {
     fn absorb(&mut self, other: Self) {
         self.threads = self.threads.max(other.threads);
         self.peak_memory_bytes = self.peak_memory_bytes.max(other.peak_memory_bytes);
+        self.unseen = self.unseen.saturating_add(other.unseen);
         self.programs.absorb(other.programs);
     }
 }

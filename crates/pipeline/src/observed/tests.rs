@@ -136,6 +136,20 @@ fn a_growth_is_recorded_when_the_next_one_is_refused() {
 }
 
 #[test]
+fn a_pipe_does_not_grow_where_the_user_has_no_room_left() {
+    let mut made_up = MadeUp::new();
+    let changes = made_up.contest();
+    let room = changes[0].room.expect("other programs of the user count").more;
+    let growth = changes[0].to.0 - 65_536;
+    assert_eq!(room.0, growth + Limits::DEFAULT.user_soft.unwrap().0 / 4);
+    assert!(made_up.answer(changes, &Answer::Crowded).is_none());
+    let attempt = made_up.observed.tuner.attempts[0].clone();
+    assert_eq!(attempt.outcome, Outcome::Refused);
+    assert!(attempt.reason.contains("less than a quarter"), "{}", attempt.reason);
+    assert!(made_up.contest().is_empty(), "it rests");
+}
+
+#[test]
 fn a_growth_is_recorded_when_the_pipe_is_gone_before_it_is_judged() {
     let mut made_up = MadeUp::new();
     grow_once(&mut made_up);

@@ -70,8 +70,8 @@ pub(crate) struct ProcessFiles {
     pub(crate) first_ns: u64,
     /// When to read again what changes rarely.
     pub(crate) rare_due_ns: u64,
-    /// The locale of its first program was read.
-    pub(crate) locale_is_known: bool,
+    /// The environment of its first program was read.
+    pub(crate) environment_is_known: bool,
     /// Samples that could not see what it waits for.
     pub(crate) unseen_samples: u32,
     pub(crate) news: News,
@@ -164,7 +164,7 @@ impl ProcessFiles {
             tasks: vec![TaskFiles::open(root, clockwork, pid, pid)],
             first_ns: now_ns,
             rare_due_ns: now_ns,
-            locale_is_known: false,
+            environment_is_known: false,
             unseen_samples: 0,
             news: News {
                 has_run: true,

@@ -16,7 +16,9 @@ use fullbore_proc::{
     Activity, Fact, HotFile, Root, State, Unavailable, Wait, clock_ticks_per_second,
 };
 
-use crate::sample::{Born, Census, Counts, Doing, HeldEnds, Look, ProcessLook, TaskLook};
+use crate::sample::{
+    Born, Census, Counts, Doing, Environment, HeldEnds, Look, ProcessLook, TaskLook,
+};
 use crate::sampler::ends::{capacities, handles_of, pipe_ends};
 use crate::sampler::files::{Clockwork, ProcessFiles, TaskReading};
 use crate::sampler::leaders::Leaders;
@@ -331,9 +333,11 @@ impl Sampler {
         let words = self.root.command_line(process.pid);
         // A process that is ending has no words any more.
         seen.words = (!words.is_empty() && known != Some(&words)).then_some(words);
-        let is_first = !std::mem::replace(&mut process.locale_is_known, true);
+        let is_first = !std::mem::replace(&mut process.environment_is_known, true);
         if is_first || seen.words.is_some() {
-            seen.locale = self.root.locale(process.pid);
+            let fullbore_proc::Environment { locale, buffering } =
+                self.root.environment(process.pid);
+            seen.environment = Environment { locale, buffering };
         }
         let status = self.root.status(process.pid);
         seen.peak_memory_bytes = status.and_then(|status| status.peak_memory_bytes);

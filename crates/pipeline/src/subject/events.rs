@@ -7,8 +7,7 @@ use fullbore_proc::Root;
 use rustix::io::Errno;
 use rustix::process::{WaitOptions, WaitStatus, wait};
 use signal_hook::consts::signal::{
-    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGURG,
-    SIGUSR1, SIGUSR2, SIGVTALRM, SIGWINCH,
+    SIGBUS, SIGCHLD, SIGFPE, SIGILL, SIGKILL, SIGPIPE, SIGSEGV, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
 };
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
@@ -44,7 +43,8 @@ pub(crate) enum Event {
 /// Who sent a signal, as far as siginfo tells (sigaction(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
-    /// Linux itself, for a key of the terminal: the whole group has got it.
+    /// Linux itself: for a key of the terminal, which the whole group has got, or for something that concerns this process
+    /// only, such as its limit of CPU time.
     Terminal,
     /// A process, by a call that reaches one process only (sigqueue(3), tgkill(2)).
     ToUsAlone,
@@ -55,15 +55,15 @@ pub(crate) enum Sender {
     },
 }
 
-/// Signals that are passed on to the shell when they are sent to fullbore alone: all that a process may handle but those
-/// that Linux sends for its own faults, its own pipes and its own children, and real-time signals.
-const PASSED_ON: [i32; 14] = [
-    SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGURG, SIGIO,
-    SIGVTALRM, SIGPROF, SIGPWR,
-];
+/// Every signal of Linux has a number from 1 to this one.
+const LAST: i32 = 64;
 
-/// Power is failing: signal(7), the number of all machines but SPARC and MIPS.
-const SIGPWR: i32 = 30;
+/// Signals that are not passed on to the shell when they are sent to fullbore alone: nobody can handle SIGKILL and SIGSTOP;
+/// Rust and signal-hook keep those for faults of the program; SIGPIPE and SIGCHLD tell of our own pipes and children; Linux
+/// stops this process by the signals of the terminal as it stops any other.
+const KEPT: [i32; 11] = [
+    SIGKILL, SIGSTOP, SIGILL, SIGFPE, SIGSEGV, SIGBUS, SIGPIPE, SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU,
+];
 
 /// Two threads that listen: for signals, and for the ends of children.
 #[derive(Debug)]
@@ -110,8 +110,8 @@ impl Events {
 
 fn listen_for_signals(shows_something: bool, to: mpsc::Sender<Event>) -> Result<(), Error> {
     let own = Root::system().status(std::process::id().cast_signed()).unwrap_or_default();
-    let numbers = PASSED_ON.into_iter().filter(|number| !own.ignores(*number));
-    let mut numbers: Vec<i32> = numbers.collect();
+    let is_passed_on = |number: &i32| !KEPT.contains(number) && !own.ignores(*number);
+    let mut numbers: Vec<i32> = (1..=LAST).filter(is_passed_on).collect();
     if shows_something && !own.ignores(SIGTSTP) {
         numbers.push(SIGTSTP);
     }
@@ -119,10 +119,16 @@ fn listen_for_signals(shows_something: bool, to: mpsc::Sender<Event>) -> Result<
         // With SIGCHLD ignored Linux forgets the exit status of children.
         numbers.push(SIGCHLD);
     }
-    let mut signals = SignalsInfo::<WithOrigin>::new(&numbers).map_err(Error::Signals)?;
+    let no_numbers: [i32; 0] = [];
+    let mut signals = SignalsInfo::<WithOrigin>::new(no_numbers).map_err(Error::Signals)?;
+    for number in numbers {
+        // The C library keeps two or three of the 64 for itself, and refuses them.
+        let _ = signals.handle().add_signal(number);
+    }
     let listen = move || {
         for origin in &mut signals {
-            let event = Event::Signal { number: origin.signal, sender: sender_of(&origin) };
+            let Some(sender) = sender_of(&origin) else { continue };
+            let event = Event::Signal { number: origin.signal, sender };
             if origin.signal != SIGCHLD && to.send(event).is_err() {
                 return;
             }
@@ -132,12 +138,17 @@ fn listen_for_signals(shows_something: bool, to: mpsc::Sender<Event>) -> Result<
     Ok(())
 }
 
-fn sender_of(origin: &Origin) -> Sender {
-    match origin.cause {
-        Cause::Sent(Sent::Queue | Sent::TKill) => Sender::ToUsAlone,
-        Cause::Sent(_) => Sender::Unclear { pid: origin.process.map(|process| process.pid) },
-        _ => Sender::Terminal,
+/// Who sent a signal; `None`: this process itself, by abort(3), or by writing a file larger than it may (SIGXFSZ).
+fn sender_of(origin: &Origin) -> Option<Sender> {
+    let pid = origin.process.map(|process| process.pid);
+    if pid == Some(std::process::id().cast_signed()) {
+        return None;
     }
+    Some(match origin.cause {
+        Cause::Sent(Sent::Queue | Sent::TKill) => Sender::ToUsAlone,
+        Cause::Sent(_) => Sender::Unclear { pid },
+        _ => Sender::Terminal,
+    })
 }
 
 /// Collects all children of this process until the shell has ended.

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fullbore_pipe::PipeId;
 use fullbore_proc::Root;
+use fullbore_process::{send_signal, send_signal_to_child};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::sampler::{SwitchReader, pipe_of};
 use crate::{Command, Error};
@@ -107,16 +108,16 @@ fn inherited_pipes() -> BTreeSet<PipeId> {
 impl Started {
     /// Sends a signal to the shell; nothing happens when it has ended, or has another owner and Linux refuses.
     pub(crate) fn signal(&self, number: i32) {
-        let Some(signal) = rustix::process::Signal::from_named_raw(number) else { return };
-        if let Some(pidfd) = &self.pidfd
-            && matches!(pidfd_send_signal(pidfd.as_fd(), signal), Ok(()) | Err(Errno::SRCH))
-        {
+        let is_sent = |result: std::io::Result<()>| match result {
+            Ok(()) => true,
+            Err(error) => error.raw_os_error() == Some(Errno::SRCH.raw_os_error()),
+        };
+        let by_pidfd = self.pidfd.as_ref().map(|pidfd| send_signal(pidfd.as_fd(), number));
+        if by_pidfd.is_some_and(is_sent) {
             return;
         }
         // A filter of system calls that is older than pidfd_send_signal(2) refuses it, and the signal would be lost. The
         // number is that of our child until its end is collected, and Linux uses a number again only after all others.
-        if let Some(pid) = Pid::from_raw(self.pid) {
-            let _ = kill_process(pid, signal);
-        }
+        let _ = send_signal_to_child(self.pid, number);
     }
 }

@@ -100,9 +100,11 @@ impl Summary<'_> {
         record.command_is = if label.is_some() { CommandIs::ShellText } else { CommandIs::Program };
         record.words = stage.words.clone();
         let main = self.observed.accounts.main_program_of(&self.observed.topology, index);
-        record.main_words = main.unwrap_or_default();
-        record.locale = stage.locale.clone();
-        record.processes = stage.processes;
+        let environment = main.as_ref().map_or(&stage.environment, |main| &main.environment);
+        record.locale = environment.locale.clone();
+        record.buffering = environment.buffering.clone();
+        record.main_words = main.map(|main| main.words).unwrap_or_default();
+        record.processes = stage.processes.saturating_add(account.processes.unseen);
         record.threads = account.processes.threads;
         record.start_ns = stage.start_ns;
         record.life_ns = whole(life);

@@ -129,10 +129,10 @@ impl Topology {
             return;
         }
         stage.alive += 1;
-        if seen.locale.is_some() || seen.words.is_some() {
-            process.locale.clone_from(&seen.locale);
+        if seen.environment.is_known() || seen.words.is_some() {
+            process.environment.clone_from(&seen.environment);
             if process.is_leader {
-                stage.locale.clone_from(&seen.locale);
+                stage.environment.clone_from(&seen.environment);
             }
         }
         let Some(words) = &seen.words else { return };
@@ -302,9 +302,9 @@ impl Topology {
             };
             let index = self.stages.len();
             // It was there before it was a stage, and takes along what it did (see `Accounts::move_processes`).
-            let (words, locale) = (process.words.clone(), process.locale.clone());
+            let (words, environment) = (process.words.clone(), process.environment.clone());
             let start_ns = process.first_ns.min(now_ns);
-            self.stages.push(Stage { words, locale, ..Stage::new(pid, &leader, start_ns) });
+            self.stages.push(Stage { words, environment, ..Stage::new(pid, &leader, start_ns) });
             self.move_family(child, index);
             if let Some(process) = self.processes.get_mut(&child) {
                 process.is_leader = true;

@@ -1,6 +1,6 @@
 //! A process of the pipeline: where it belongs, what it runs, which ends it holds.
 
-use crate::sample::{Born, PipeEnd};
+use crate::sample::{Born, Environment, PipeEnd};
 
 /// A process.
 #[derive(Clone, Debug)]
@@ -16,8 +16,8 @@ pub(crate) struct Process {
     /// What it runs; a child of a shell runs the shell until it calls execve.
     pub(crate) words: Vec<String>,
     pub(crate) program: Program,
-    /// The locale in which that was started; `None` when unknown.
-    pub(crate) locale: Option<String>,
+    /// The environment in which that was started.
+    pub(crate) environment: Environment,
     /// What it ran when first seen.
     pub(crate) first_words: Vec<String>,
     /// The ends of pipes it holds, as last read.
@@ -63,7 +63,7 @@ impl Process {
             has_children: false,
             program,
             words: born.words.clone(),
-            locale: None,
+            environment: Environment::default(),
             first_words: born.words.clone(),
             ends: born.ends.clone(),
             first_ns: now_ns,

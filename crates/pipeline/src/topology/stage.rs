@@ -1,6 +1,6 @@
 //! A stage: one command of the pipeline with all processes it started.
 
-use crate::sample::Born;
+use crate::sample::{Born, Environment};
 
 /// A stage.
 #[derive(Clone, Debug)]
@@ -10,8 +10,8 @@ pub(crate) struct Stage {
     pub(crate) leader: Leader,
     /// What its leader runs.
     pub(crate) words: Vec<String>,
-    /// The locale in which its leader was started; `None` when unknown.
-    pub(crate) locale: Option<String>,
+    /// The environment in which its leader was started.
+    pub(crate) environment: Environment,
     /// What its leader ran when first seen.
     pub(crate) first_words: Vec<String>,
     /// Its leader only starts stages and waits for them.
@@ -42,7 +42,7 @@ impl Stage {
             container,
             leader: Leader { pid: leader.pid, is_alive: true },
             words: leader.words.clone(),
-            locale: None,
+            environment: Environment::default(),
             first_words: leader.words.clone(),
             is_container: false,
             processes: 0,

@@ -1,12 +1,12 @@
 //! Making changes to pipes of other processes: the only place that does.
 
 use fullbore_measure::Bytes;
-use fullbore_pipe::{Handle, lend, set_capacity};
+use fullbore_pipe::{Handle, is_room_for, lend, set_capacity};
 
 use crate::sampler::{Sampler, ask};
 use crate::topology::Topology;
 use crate::topology::pipes::Pipe;
-use crate::tune::change::{Answer, Change, Tuning};
+use crate::tune::change::{Answer, Change, Room, Tuning};
 
 /// Makes a change.
 pub(crate) fn apply(
@@ -23,6 +23,11 @@ pub(crate) fn apply(
         && sampler.outside_handles(topology.roots.own, pipe.id).is_empty()
     {
         return Answer::Unseen;
+    }
+    if let Some(Room { more, limits }) = change.room
+        && !is_room_for(more, limits)
+    {
+        return Answer::Crowded;
     }
     match ask(pipe, |fd| Some(set_capacity(fd, change.to))) {
         Some(Ok(granted)) => Answer::Granted(granted),

@@ -1,6 +1,7 @@
 //! What the tuner asks for, and what became of it.
 
 use fullbore_measure::Bytes;
+use fullbore_pipe::Limits;
 use serde::{Deserialize, Serialize};
 
 use crate::topology::pipes::PipeKey;
@@ -24,6 +25,15 @@ pub(crate) struct Change {
     pub(crate) pipe: PipeKey,
     pub(crate) to: Bytes,
     pub(crate) why: Why,
+    /// Only if the user's pipes may take this much more.
+    pub(crate) room: Option<Room>,
+}
+
+/// How much more all pipes of the user, those of other programs included, must be able to take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(crate) more: Bytes,
+    pub(crate) limits: Limits,
 }
 
 /// Why the tuner wants a change.
@@ -45,6 +55,8 @@ pub(crate) enum Answer {
     Granted(Bytes),
     /// Linux said no, in these words.
     Refused(String),
+    /// The user's pipes have not the room that the change was to leave.
+    Crowded,
     /// Nobody holds the pipe any more.
     Gone,
     /// The other side of the pipe cannot be seen, so its size could not be put back.

@@ -9,7 +9,7 @@ use crate::account::Accounts;
 use crate::account::pipe::PipeAccount;
 use crate::topology::Topology;
 use crate::topology::pipes::{Pipe, PipeKey};
-use crate::tune::change::{Answer, Change, Tuning, Why};
+use crate::tune::change::{Answer, Change, Room, Tuning, Why};
 use crate::tune::trial::{Trial, Window};
 use fullbore_record::Outcome;
 
@@ -17,6 +17,8 @@ use fullbore_record::Outcome;
 const REST_NS: u64 = 20_000_000_000;
 /// Each step of growth multiplies the capacity.
 const GROWTH: u64 = 4;
+/// One part in so many of what the user's pipes may hold stays free when a pipe grows: by Linux's defaults, 256 new pipes.
+const LEFT_FREE: u64 = 4;
 /// Between attempts to shrink a pipe that holds too much.
 const PUT_BACK_INTERVAL_NS: u64 = 100_000_000;
 
@@ -146,7 +148,7 @@ impl Tuner {
         let to = self.larger(topology, now_at, growth)?;
         let before = window.blocked_share();
         let trial = Trial { from: now_at, started_ns: now_ns, before, is_settling: true };
-        Some(Change { pipe, to, why: Why::Grow { trial, now_at } })
+        Some(self.grow(pipe, to, trial, now_at))
     }
 
     /// Ends a trial: keep, try more, or put back.
@@ -168,11 +170,11 @@ impl Tuner {
             self.note(pipe, &trial, now_at, Outcome::Kept, reason);
             let trial =
                 Trial { from: now_at, started_ns: now_ns, before: after, is_settling: true };
-            return Some(Change { pipe, to: larger?, why: Why::Grow { trial, now_at } });
+            return Some(self.grow(pipe, larger?, trial, now_at));
         }
         if let Some(to) = larger {
             // A burst may be larger than the pipe still is: judge at the next size, against the same start.
-            return Some(Change { pipe, to, why: Why::Grow { trial, now_at } });
+            return Some(self.grow(pipe, to, trial, now_at));
         }
         let reason = format!(
             "its sides waited for each other {after_percent:.0} % of the time, before {before_percent:.0} %"
@@ -182,7 +184,7 @@ impl Tuner {
 
     /// Learns what became of a change; returns the change that must follow it, if any.
     pub(crate) fn learn(&mut self, change: Change, answer: &Answer, now_ns: u64) -> Option<Change> {
-        let Change { pipe, to, why } = change;
+        let Change { pipe, to, why, room: _ } = change;
         match why {
             Why::Grow { trial, now_at } => {
                 self.learn_growth(pipe, to, trial, now_at, answer, now_ns)
@@ -194,7 +196,7 @@ impl Tuner {
                         let next_ns = now_ns + PUT_BACK_INTERVAL_NS;
                         self.to_put_back.insert(pipe, PutBack { trial, reason, next_ns });
                     }
-                    Answer::Granted(_) | Answer::Gone | Answer::Unseen => {
+                    Answer::Granted(_) | Answer::Crowded | Answer::Gone | Answer::Unseen => {
                         self.note(pipe, &trial, grown, Outcome::Reverted, reason);
                     }
                 }
@@ -205,6 +207,7 @@ impl Tuner {
                     Answer::Granted(granted) => (Outcome::Kept, *granted, "--pipe-size".to_owned()),
                     Answer::Refused(words) => (Outcome::Refused, to, refused(words)),
                     Answer::Unseen => (Outcome::Refused, to, UNSEEN.to_owned()),
+                    Answer::Crowded => (Outcome::Refused, to, CROWDED.to_owned()),
                     Answer::Gone => return None,
                 };
                 self.attempts.push(Attempt { pipe, at_ns: now_ns, from, to, outcome, reason });
@@ -234,8 +237,11 @@ impl Tuner {
                 }
                 None
             }
-            Answer::Refused(words) => {
-                let reason = refused(words);
+            Answer::Refused(_) | Answer::Crowded => {
+                let reason = match answer {
+                    Answer::Refused(words) => refused(words),
+                    _ => CROWDED.to_owned(),
+                };
                 self.resting_until_ns.insert(pipe, now_ns + REST_NS);
                 let outcome = Outcome::Refused;
                 let attempt = Attempt { pipe, at_ns: now_ns, from: now_at, to, outcome, reason };
@@ -260,6 +266,17 @@ impl Tuner {
         }
     }
 
+    /// A change that grows a pipe, if a quarter of what the user's pipes may hold stays free for other programs: the budget
+    /// of this run knows nothing of other runs and other programs.
+    fn grow(&self, pipe: PipeKey, to: Bytes, trial: Trial, now_at: Bytes) -> Change {
+        let limits = self.limits;
+        let room = limits.user_soft.map(|soft| {
+            let more = Bytes(to.0.saturating_sub(now_at.0).saturating_add(soft.0 / LEFT_FREE));
+            Room { more, limits }
+        });
+        Change { pipe, to, why: Why::Grow { trial, now_at }, room }
+    }
+
     /// The next capacity for a pipe, within the limits of one pipe and the budget for all.
     fn larger(&self, topology: &Topology, from: Bytes, growth: u64) -> Option<Bytes> {
         let mut to = Bytes(from.0.saturating_mul(growth).min(self.limits.pipe_max.0));
@@ -269,7 +286,7 @@ impl Tuner {
         (to > from).then_some(to)
     }
 
-    /// Half of what the user's pipes may hold together is left to others.
+    /// This run leaves half of what the user's pipes may hold together to others.
     fn is_in_budget(&self, topology: &Topology, more_bytes: u64) -> bool {
         let Some(soft) = self.limits.user_soft else { return true };
         let live = topology.pipes.iter().filter(|(_, pipe)| pipe.is_alive());
@@ -301,7 +318,8 @@ impl Tuner {
                 continue;
             }
             if self.is_in_budget(topology, wanted.0.saturating_sub(from.0)) {
-                changes.push(Change { pipe: key, to: wanted, why: Why::Fix { from } });
+                let why = Why::Fix { from };
+                changes.push(Change { pipe: key, to: wanted, why, room: None });
                 continue;
             }
             let outcome = Outcome::Refused;
@@ -339,6 +357,7 @@ impl Tuner {
 
 const ENDED_ON_TRIAL: &str = "the pipe ended before it could be judged";
 const UNSEEN: &str = "its other side cannot be seen, so its size could not be put back";
+const CROWDED: &str = "all pipes of this user together would leave less than a quarter of what they may hold (pipe-user-pages-soft)";
 const OVER_BUDGET: &str = "the pipes of this run would take more than half of what the user's pipes may hold (pipe-user-pages-soft)";
 
 fn refused(words: &str) -> String {
@@ -346,5 +365,7 @@ fn refused(words: &str) -> String {
 }
 
 fn put_back(pipe: PipeKey, trial: Trial, grown: Bytes, reason: String) -> Change {
-    Change { pipe, to: trial.from, why: Why::PutBack { trial, grown, reason } }
+    let to = trial.from;
+    let why = Why::PutBack { trial, grown, reason };
+    Change { pipe, to, why, room: None }
 }

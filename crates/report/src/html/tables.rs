@@ -31,7 +31,7 @@ pub(super) fn stages(record: &RunRecord) -> Markup {
         "mean read",
         "mean write",
         "peak memory",
-        "processes",
+        "processes seen",
         "threads",
         "exit",
     ];

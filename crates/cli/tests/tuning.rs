@@ -1,0 +1,69 @@
+//! What tuning leaves to other programs of the same user.
+
+use std::io::BufRead as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Stdio};
+
+use fullbore_record::{Outcome, TuningRecord};
+
+use crate::sandbox::{
+    Sandbox, finish, fullbore, is_installed, relay_ends, wait_or_kill, with_fixture,
+};
+
+/// A user of whom nothing else runs: Linux counts the pipes of all programs of a user together.
+const AS_USER: [&str; 5] = ["--reuid", "65529", "--regid", "65529", "--clear-groups"];
+
+/// The sides of this pipe wait for each other in turn, until it is enlarged.
+const BURSTY: &str = "./stage --name producer --no-read --total 96M --burst 1M --compute-us 1200 | \
+                      ./stage --name consumer --no-write --compute-us 1200";
+
+/// Holds this many pipes of 1 MiB as the user, until it is let go.
+fn hold(place: &Sandbox, pipes: u64) -> Child {
+    let mut holder = place.command("setpriv");
+    holder.args(AS_USER).args(["./ends", "hold", &pipes.to_string()]);
+    let mut holder = holder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut count = String::new();
+    std::io::BufReader::new(holder.stdout.take().unwrap()).read_line(&mut count).unwrap();
+    assert_eq!(count.trim(), pipes.to_string(), "the user has no more pipes of 1 MiB");
+    holder
+}
+
+/// What tuning did in a run of the user.
+fn tuned(place: &Sandbox) -> Vec<TuningRecord> {
+    let mut command = place.command("setpriv");
+    command.args(AS_USER).args(["./fullbore", "run", "-q", "--report", "report.json", BURSTY]);
+    let ended = finish(command);
+    assert!(ended.status.success(), "{}", ended.stderr);
+    let record = place.read_record();
+    std::fs::remove_file(place.path("report.json")).unwrap();
+    record.tuning
+}
+
+#[test]
+fn a_pipe_grows_only_if_the_users_other_programs_keep_a_quarter_of_the_limit() {
+    require!(
+        rustix::process::geteuid().is_root() && is_installed("setpriv"),
+        "only root can become another user"
+    );
+    let limit = std::fs::read_to_string("/proc/sys/fs/pipe-user-pages-soft").unwrap();
+    let limit_mib = (limit.trim().parse::<u64>().unwrap() * 4096) >> 20;
+    require!(limit_mib >= 16, "this machine limits the pipes of a user to {limit_mib} MiB");
+    let place = Sandbox::new();
+    let stage = with_fixture("{stage}");
+    for (name, program) in
+        [("ends", relay_ends().into()), ("fullbore", fullbore()), ("stage", stage.into())]
+    {
+        std::fs::copy::<std::path::PathBuf, _>(program, place.path(name)).unwrap();
+    }
+    std::fs::set_permissions(place.path(""), std::fs::Permissions::from_mode(0o777)).unwrap();
+    for (pipes, is_room) in [(limit_mib / 2, true), (limit_mib * 3 / 4, false)] {
+        let mut holder = hold(&place, pipes);
+        let tuning = tuned(&place);
+        drop(holder.stdin.take());
+        wait_or_kill(&mut holder, "the holder of pipes");
+        let has_grown = tuning.iter().any(|change| change.outcome != Outcome::Refused);
+        assert_eq!(has_grown, is_room, "{pipes} of {limit_mib} MiB: {tuning:?}");
+        let is_said = |change: &TuningRecord| change.reason.contains("less than a quarter");
+        assert_eq!(tuning.iter().any(is_said), !is_room, "{tuning:?}");
+    }
+}

@@ -1,0 +1,204 @@
+#![expect(
+    unsafe_code,
+    reason = "rustix sends no real-time signals, and code between fork and execve"
+)]
+//! Signals: what a started program inherits of them, and sending any of the 64.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::start::ignored_at_start;
+
+/// As many signals as Linux has; glibc's own `sigset_t` is larger.
+const LAST: i32 = 64;
+/// Bytes of Linux's set of 64 signals.
+const SET_BYTES: usize = 8;
+
+/// `struct sigaction` as rt_sigaction(2) takes it: the handler, and then nothing that an ignored signal needs (flags, a
+/// restorer where there is one, the mask).
+#[repr(C)]
+struct Action {
+    handler: libc::sighandler_t,
+    rest: [u64; 3],
+}
+
+/// Starts `command` with the signals that this process was started with: those that were ignored are ignored, those that
+/// were blocked are blocked, and all others have their default action.
+///
+/// Left alone, the standard library unblocks all signals and stops ignoring SIGPIPE, and the posix_spawn(3) of glibc lets
+/// the program ignore signals 32 and 33, which glibc keeps for itself. Blocked signals are those of the calling thread;
+/// ignored ones are known where [`crate::note_start`] was called.
+///
+/// Source: execve(2), "Effect on process attributes"; sysdeps/unix/sysv/linux/spawni.c of glibc, `is_internal_signal`.
+pub fn hand_on_signals(command: &mut Command) {
+    let (ignored, blocked) = (ignored_at_start(), blocked());
+    let hand_on = move || {
+        for number in (1..=LAST).filter(|number| ignored >> (number - 1) & 1 == 1) {
+            ignore(number);
+        }
+        if let Some(blocked) = &blocked {
+            block(blocked);
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and execve the closure makes system calls only: it takes no lock and allocates nothing.
+    unsafe { command.pre_exec(hand_on) };
+}
+
+/// The signals that the calling thread blocks.
+fn blocked() -> Option<libc::sigset_t> {
+    let mut set = MaybeUninit::zeroed();
+    // SAFETY: without a new set, the call only writes the present one, to a place large enough.
+    let answer =
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), set.as_mut_ptr()) };
+    // SAFETY: zeros are a set, and the call wrote nothing but a set.
+    (answer == 0).then(|| unsafe { set.assume_init() })
+}
+
+fn block(set: &libc::sigset_t) {
+    // SAFETY: the call reads the set, and the old one is not asked for. Blocking signals breaks no promise of this program.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, set, std::ptr::null_mut()) };
+}
+
+/// Ignores a signal, even one that glibc's sigaction(3) refuses. Only for a process that calls execve next: a C library
+/// that uses the signal would wait for it in vain.
+fn ignore(number: i32) {
+    let action = Action { handler: libc::SIG_IGN, rest: [0; 3] };
+    let old = std::ptr::null_mut::<Action>();
+    // SAFETY: Linux reads no more than the structure has on any machine, and the old action is not asked for.
+    unsafe { libc::syscall(libc::SYS_rt_sigaction, number, &raw const action, old, SET_BYTES) };
+}
+
+/// Sends any signal by its number to the process that a pidfd refers to.
+///
+/// # Errors
+/// Linux's error: ESRCH when the process has ended, EPERM when it belongs to another user, ENOSYS before Linux 5.1, EINVAL
+/// for a number that is no signal.
+///
+/// Source: pidfd_send_signal(2).
+pub fn send_signal(to: BorrowedFd<'_>, number: i32) -> io::Result<()> {
+    let no_info = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: the descriptor is open while it is borrowed, and Linux reads no memory.
+    let answer =
+        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, to.as_raw_fd(), number, no_info, 0) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Sends any signal by its number to the process of a number, which is that of a child whose end was not collected yet:
+/// any other number may mean a different process by now.
+///
+/// # Errors
+/// Linux's error: ESRCH when there is no such process, EPERM when it belongs to another user, EINVAL for a number that is
+/// no signal, or a process number that stands for several processes (0 and below).
+///
+/// Source: kill(2).
+pub fn send_signal_to_child(pid: i32, number: i32) -> io::Result<()> {
+    if pid <= 0 {
+        return Err(rustix::io::Errno::INVAL.into());
+    }
+    // SAFETY: the call takes two numbers.
+    if unsafe { libc::kill(pid, number) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Stdio;
+
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+    #[test]
+    fn the_action_is_as_long_as_linux_reads() {
+        // Handler, flags, restorer and mask: 8 bytes each where a pointer has 8.
+        assert!(size_of::<Action>() >= size_of::<usize>() + 3 * 8);
+    }
+
+    #[test]
+    fn a_process_gets_the_signal_of_that_number_and_no_other() {
+        // 1, 40 and 64: one with a name, two of real time.
+        for number in [1, 40, LAST] {
+            for by_number in [false, true] {
+                let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+                let pid = child.id().cast_signed();
+                let fd = pidfd_open(Pid::from_raw(pid).unwrap(), PidfdFlags::empty()).unwrap();
+                if by_number {
+                    send_signal_to_child(pid, number).unwrap();
+                } else {
+                    send_signal(fd.as_fd(), number).unwrap();
+                }
+                let status = child.wait().unwrap();
+                assert_eq!(status.signal(), Some(number));
+                assert!(send_signal(fd.as_fd(), number).is_err(), "it has ended");
+            }
+        }
+        assert!(send_signal_to_child(0, 1).is_err() && send_signal_to_child(-1, 1).is_err());
+    }
+
+    /// What `grep` finds of its own ignored signals when it is started by a process that ignores none of glibc's own.
+    const INNER: &str = "FULLBORE_TEST_PRINTS_SIGNALS";
+
+    #[test]
+    fn signals_that_glibc_keeps_for_itself_are_not_ignored_in_what_is_started() {
+        let grep = || {
+            let mut command = Command::new("grep");
+            command.args(["SigIgn", "/proc/self/status"]);
+            command
+        };
+        if std::env::var_os(INNER).is_some() {
+            let mut command = grep();
+            hand_on_signals(&mut command);
+            command.status().unwrap();
+            return;
+        }
+        let reset = || {
+            let default = Action { handler: libc::SIG_DFL, rest: [0; 3] };
+            for number in [32, 33] {
+                let old = std::ptr::null_mut::<Action>();
+                // SAFETY: as in `ignore`.
+                unsafe {
+                    libc::syscall(
+                        libc::SYS_rt_sigaction,
+                        number,
+                        &raw const default,
+                        old,
+                        SET_BYTES,
+                    )
+                };
+            }
+            Ok(())
+        };
+        let name = "signals_that_glibc_keeps_for_itself_are_not_ignored_in_what_is_started";
+        let mut inner = Command::new(std::env::current_exe().unwrap());
+        inner.args([name, "--nocapture"]).env(INNER, "1");
+        // SAFETY: the closure makes system calls only.
+        unsafe { inner.pre_exec(reset) };
+        let said = String::from_utf8(inner.output().unwrap().stdout).unwrap();
+        let mask = said.lines().find_map(|line| line.rsplit_once("SigIgn:\t")).unwrap().1;
+        assert_eq!(u64::from_str_radix(mask.trim(), 16).unwrap() >> 31 & 0b11, 0, "{said}");
+    }
+
+    #[test]
+    fn what_a_thread_blocks_is_blocked_in_what_it_starts() {
+        let masks = std::thread::spawn(|| {
+            let mut set = blocked().unwrap();
+            // SAFETY: the set was initialized, and 10 and 40 are signals.
+            unsafe { libc::sigaddset(&raw mut set, 10) };
+            // SAFETY: as above.
+            unsafe { libc::sigaddset(&raw mut set, 40) };
+            block(&set);
+            let mut command = Command::new("grep");
+            command.args(["SigBlk", "/proc/self/status"]);
+            hand_on_signals(&mut command);
+            command.output().unwrap()
+        });
+        let said = String::from_utf8(masks.join().unwrap().stdout).unwrap();
+        let mask = u64::from_str_radix(said.split_once('\t').unwrap().1.trim(), 16).unwrap();
+        assert_eq!(mask >> 9 & 1, 1, "{said}");
+        assert_eq!(mask >> 39 & 1, 1, "{said}");
+    }
+}
