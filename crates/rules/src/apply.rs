@@ -45,6 +45,9 @@ pub(crate) fn rule(name: &str, arguments: &[String]) -> Rule {
     if let Some(look) = row.look {
         look::look(look, &mut rule, &call);
     }
+    if matches!(rule.dealt, Dealt::Differs { .. }) {
+        return rule;
+    }
     if let Some(other) = operands(row, &parsed) {
         rule.dealt = other;
     }

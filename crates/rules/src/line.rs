@@ -88,29 +88,17 @@ fn is_plain(stage: &str) -> bool {
     let mut at_word = true;
     while let Some(c) = chars.next() {
         let starts_word = std::mem::replace(&mut at_word, c.is_whitespace());
-        match c {
-            '\'' => {
-                if !chars.by_ref().any(|c| c == '\'') {
-                    return false;
-                }
-            }
-            '"' => {
-                if !is_plain_quoted(&mut chars) {
-                    return false;
-                }
-            }
-            '\\' => match chars.next() {
-                None | Some('\n') => return false,
-                Some(_) => {}
-            },
-            '$' | '`' | '*' | '?' | '[' | '<' | '>' | '(' | ')' | '&' | ';' | '|' | '\n' => {
-                return false;
-            }
+        let plain = match c {
+            '\'' => chars.by_ref().any(|c| c == '\''),
+            '"' => is_plain_quoted(&mut chars),
+            '\\' => chars.next().is_some_and(|c| c != '\n'),
             // Braces of a list expand, and those that stand alone group; `{}` is a word.
-            '{' if chars.next_if_eq(&'}').is_none() => return false,
-            '}' => return false,
-            '~' | '#' | '!' if starts_word => return false,
-            _ => {}
+            '{' => chars.next_if_eq(&'}').is_some(),
+            '~' | '#' | '!' => !starts_word,
+            c => !"$`*?[<>()&;|}\n".contains(c),
+        };
+        if !plain {
+            return false;
         }
     }
     true
@@ -119,17 +107,15 @@ fn is_plain(stage: &str) -> bool {
 /// Skips to the end of a text in double quotes; false if something in it expands.
 fn is_plain_quoted(chars: &mut Peekable<Chars>) -> bool {
     while let Some(c) = chars.next() {
-        match c {
+        let plain = match c {
             '"' => return true,
             // A `$` that ends a pattern is only a character.
-            '$' if chars.peek().is_some_and(|next| " \"|/).,".contains(*next)) => {}
-            '$' | '`' => return false,
-            '\\' => {
-                if chars.next().is_none() {
-                    return false;
-                }
-            }
-            _ => {}
+            '$' => chars.peek().is_some_and(|next| " \"|/).,".contains(*next)),
+            '\\' => chars.next().is_some(),
+            c => c != '`',
+        };
+        if !plain {
+            return false;
         }
     }
     false

@@ -127,11 +127,9 @@ impl Program<'_> {
     /// A pattern without variables, code or a memory of earlier matches. An empty one means the last that matched.
     fn pattern(&mut self, delimiter: char) -> Option<()> {
         let text = self.until(delimiter)?;
-        let bytes = text.as_bytes();
-        let variable = bytes.iter().enumerate().any(|(at, byte)| match byte {
-            b'$' => !matches!(bytes.get(at + 1), None | Some(b')' | b'|')),
-            b'@' => true,
-            _ => false,
+        let variable = sigils(&text).any(|(sigil, after)| match sigil {
+            b'$' => !matches!(after, None | Some(b')' | b'|')),
+            _ => true,
         });
         let code = ["(?{", "(??{", "\\G", "(*"].iter().any(|one| text.contains(one));
         (!text.is_empty() && !variable && !code).then_some(())
@@ -140,12 +138,22 @@ impl Program<'_> {
     /// A replacement with no variables but what the pattern caught.
     fn replacement(&mut self, delimiter: char) -> Option<()> {
         let text = self.until(delimiter)?;
-        let bytes = text.as_bytes();
-        let foreign = bytes.iter().enumerate().any(|(at, byte)| match byte {
-            b'$' => !matches!(bytes.get(at + 1), Some(b'1'..=b'9' | b'&')),
-            b'@' => true,
-            _ => false,
-        });
-        (!foreign && !text.contains("$&[") && !text.contains("]")).then_some(())
+        let caught = |after| matches!(after, Some(b'1'..=b'9' | b'&'));
+        let foreign = sigils(&text).any(|(sigil, after)| sigil == b'@' || !caught(after));
+        // `$1[0]` and `$1{x}` are other variables, `$1->` calls.
+        let element = ["[", "{", "->"].iter().any(|one| text.contains(one));
+        (!foreign && !element).then_some(())
     }
+}
+
+/// Every `$` and `@` without a backslash before it, with the byte behind it.
+fn sigils(text: &str) -> impl Iterator<Item = (u8, Option<u8>)> + '_ {
+    let bytes = text.as_bytes();
+    let mut escaped = false;
+    bytes.iter().enumerate().filter_map(move |(at, byte)| {
+        let was_escaped = escaped;
+        escaped = *byte == b'\\' && !was_escaped;
+        let sigil = matches!(byte, b'$' | b'@') && !was_escaped;
+        sigil.then(|| (*byte, bytes.get(at + 1).copied()))
+    })
 }

@@ -31,17 +31,29 @@ struct Script<'a> {
     rest: &'a str,
     /// For each open block, whether a regular expression selects it.
     blocks: Vec<bool>,
-    /// Every cycle begins with a regular expression, so an empty one means one of this line.
-    regex_first: bool,
-    /// Every cycle begins with `h`, so the hold space is one of this line.
-    hold_first: bool,
-    holds: bool,
-    takes: bool,
+    first: First,
+    hold: Hold,
     labels: bool,
     /// An empty regular expression was found that only its block justifies.
     block_regex: bool,
     adds_file: bool,
     commands: usize,
+}
+
+/// What every cycle begins with.
+#[derive(Debug, Default)]
+struct First {
+    /// A regular expression, so an empty one means one of this line.
+    regex: bool,
+    /// `h`, so the hold space is one of this line.
+    hold: bool,
+}
+
+/// What is done with the hold space.
+#[derive(Debug, Default)]
+struct Hold {
+    written: bool,
+    read: bool,
 }
 
 const HOLD: &str = "keeps text from line to line in its hold space";
@@ -52,10 +64,8 @@ impl<'a> Script<'a> {
         Self {
             rest: text,
             blocks: Vec::new(),
-            regex_first: false,
-            hold_first: false,
-            holds: false,
-            takes: false,
+            first: First::default(),
+            hold: Hold::default(),
             labels: false,
             block_regex: false,
             adds_file: false,
@@ -78,7 +88,7 @@ impl<'a> Script<'a> {
         if self.block_regex && self.labels {
             return Err(Stop::Differs(LAST_REGEX));
         }
-        if self.holds && self.takes && !self.hold_first {
+        if self.hold.written && self.hold.read && !self.first.hold {
             return Err(Stop::Differs(HOLD));
         }
         Ok(())
@@ -184,7 +194,7 @@ impl<'a> Script<'a> {
 
     /// An empty expression is the last one used: it must be certain that this line used one.
     fn empty_regex(&mut self, addressed: bool) -> Result<(), Stop> {
-        if self.regex_first || addressed {
+        if self.first.regex || addressed {
             return Ok(());
         }
         if !self.blocks.contains(&true) {
@@ -197,7 +207,7 @@ impl<'a> Script<'a> {
     fn command(&mut self) -> Result<(), Stop> {
         let first = self.commands == 0 && self.blocks.is_empty();
         let addressed = self.address()?;
-        self.regex_first |= first && addressed;
+        self.first.regex |= first && addressed;
         self.rest = self.rest.trim_start_matches([' ', '\t', '!']);
         let name = self.next()?;
         if name != '}' && name != ':' {
@@ -230,12 +240,12 @@ impl<'a> Script<'a> {
                 return Ok(());
             }
             'h' => {
-                self.hold_first |= first && !addressed;
-                self.holds = true;
+                self.first.hold |= first && !addressed;
+                self.hold.written = true;
             }
-            'H' => self.holds = true,
-            'x' => (self.holds, self.takes) = (true, true),
-            'g' | 'G' => self.takes = true,
+            'H' => self.hold.written = true,
+            'x' => self.hold = Hold { written: true, read: true },
+            'g' | 'G' => self.hold.read = true,
             'p' | 'P' | 'd' | 'F' | 'z' => {}
             'l' => {
                 self.skip_blanks();
@@ -252,7 +262,7 @@ impl<'a> Script<'a> {
         if self.pattern(delimiter)? {
             self.empty_regex(addressed)?;
         } else {
-            self.regex_first |= first;
+            self.first.regex |= first;
         }
         self.part(delimiter)?;
         let is_flag =

@@ -21,5 +21,5 @@ pub(super) fn look(rule: &mut Rule, call: &Call) {
         (false, None) => rule.need("no quotes and no backslashes"),
         _ => rule.dealt = Dealt::Unknown,
     }
-    rule.need("the command may run several times at once");
+    rule.need("no line longer than 60 KB; the command may run several times at once");
 }

@@ -11,6 +11,12 @@ pub(crate) enum Kind {
     Text,
     /// Only ASCII, without NUL bytes, quotes and backslashes.
     Plain,
+    /// Some of these.
+    Lines,
+    /// Some of any bytes, for programs that take long to start.
+    Few,
+    /// Text for programs that need its encoding to be the locale's.
+    Utf8,
     /// Records that end in NUL bytes.
     Zeros,
     /// One JSON value a line.
@@ -29,6 +35,9 @@ impl Kind {
             "any" => Self::Any,
             "text" => Self::Text,
             "plain" => Self::Plain,
+            "lines" => Self::Lines,
+            "few" => Self::Few,
+            "utf8" => Self::Utf8,
             "zeros" => Self::Zeros,
             "json" => Self::Json,
             "numbers" => Self::Numbers,
@@ -51,21 +60,16 @@ pub(crate) fn records(input: &[u8], ends: Ends) -> Vec<&[u8]> {
 
 const PLAIN: &[&str] = &[
     "",
-    "\n",
     "\n\n\n",
     "a",
-    "a\n",
     "a\na\na\nA\na\n",
-    "x=5\nx\n",
     "b 2\nb 1\na 1\na 1\nb 1\nc",
     "one two  three\n\n\n  lead\ttab\ntrail  \nfoo=bar, baz\nfoo\n\nx",
-    " a\n  a\na \n a\n\ta\n",
-    "  \n b\n   \n\n,a,\n,,\n",
-    "k1\tv1\tx\nk1\tv2\ty\n\t\t\nk2\tv0\tx\nk1\n",
+    " a\n  a\na \n\ta\n  \n,a,\n,,\n",
+    "k1\tv1\tx\nk1\tv2\ty\n\t\t\nk2\tv0\tx\nk1\nx=5\nx\n",
     "10\n9\n-3\n 07\n1e2\n9\n1K\n2M\nx9\nx10",
-    "foo bar\nbar foo\nERROR 1\nerror 2\nfoo\nfoofoo\nGET /x 200\n127.0.0.1 - GET 404",
+    "foo bar\nbar foo\nERROR 1\nfoo\nfoofoo\nGET /x 200\n127.0.0.1 - GET 404",
     "aa\r\nbb\r\n\r\naa\r\ncc",
-    "the quick brown fox jumps over the lazy dog and goes on\nshort\nthe end\n",
 ];
 
 const TEXT: &[&str] = &[
@@ -107,7 +111,12 @@ pub(crate) fn inputs(kind: Kind) -> Vec<Vec<u8>> {
     };
     match kind {
         Kind::Plain => plain(),
-        Kind::Text => [plain(), texts(TEXT)].concat(),
+        Kind::Text | Kind::Utf8 => [plain(), texts(TEXT)].concat(),
+        Kind::Lines => [texts(&PLAIN[4..6]), texts(&PLAIN[9..]), texts(&TEXT[..1])].concat(),
+        Kind::Few => {
+            let bytes = BYTES.iter().map(|bytes| bytes.to_vec()).collect();
+            [texts(&PLAIN[..1]), texts(&PLAIN[5..6]), texts(&PLAIN[9..]), bytes].concat()
+        }
         Kind::Any => {
             let bytes = BYTES.iter().map(|bytes| bytes.to_vec()).collect();
             [plain(), texts(TEXT), bytes].concat()

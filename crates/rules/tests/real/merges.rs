@@ -53,7 +53,7 @@ fn status(how: Status, blocks: &[Outcome]) -> i32 {
     match how {
         Status::All => all.find(|status| *status != 0).unwrap_or(0),
         Status::Max => all.max().unwrap_or(0),
-        Status::Last => all.last().unwrap_or(0),
+        Status::Last => all.next_back().unwrap_or(0),
         Status::Any => {
             let worst = all.clone().max().unwrap_or(0);
             if worst > 1 { worst } else { all.min().unwrap_or(0) }

@@ -6,15 +6,17 @@ use super::Stop;
 use super::names;
 use super::tokens::Token;
 
-/// The position of the token that closes the bracket at `open`.
+/// The position of the token that closes the bracket at `open`; `None` if brackets do not match.
 pub(super) fn closing(tokens: &[Token], open: usize) -> Option<usize> {
-    let mut depth = 0_usize;
+    let mut awaited = Vec::new();
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token {
-            Token::Operator("(" | "[" | "{") => depth += 1,
-            Token::Operator(")" | "]" | "}") => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
+            Token::Operator("(") => awaited.push(")"),
+            Token::Operator("[") => awaited.push("]"),
+            Token::Operator("{") => awaited.push("}"),
+            Token::Operator(close @ (")" | "]" | "}")) => {
+                (awaited.pop() == Some(*close)).then_some(())?;
+                if awaited.is_empty() {
                     return Some(at);
                 }
             }

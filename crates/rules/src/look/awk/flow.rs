@@ -70,7 +70,8 @@ fn items(tokens: &[Token]) -> Result<Vec<Item>, Stop> {
         if token.is_name("BEGIN") {
             items.push(Item::Begin(body.ok_or(Stop::Unknown)?));
         } else if is_function(token) {
-            let names = tokens[begin + 2..head_end].iter().filter_map(|token| match token {
+            let inside = tokens.get(begin + 2..head_end).ok_or(Stop::Unknown)?;
+            let names = inside.iter().filter_map(|token| match token {
                 Token::Name(name) => Some(name.clone()),
                 _ => None,
             });
@@ -182,7 +183,7 @@ impl Flow<'_> {
             };
             for name in set {
                 names::may_set_at_start(name, value)?;
-                self.whole_lines &= name != "ORS" || value.ends_with("\\n");
+                self.whole_lines &= name != "ORS" || names::ends_line(value);
             }
         }
         Ok(())
@@ -344,7 +345,7 @@ impl Flow<'_> {
         if tokens[0].is_name("printf") {
             let format = if tokens.get(1).is_some_and(|token| token.is("(")) { 2 } else { 1 };
             let ends =
-                matches!(tokens.get(format), Some(Token::Text(text)) if text.ends_with("\\n"));
+                matches!(tokens.get(format), Some(Token::Text(text)) if names::ends_line(text));
             let alone = tokens
                 .get(format + 1)
                 .is_none_or(|token| token.is(",") || token.is(")") || token.is(">"));

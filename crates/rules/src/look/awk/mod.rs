@@ -58,7 +58,7 @@ fn judge(call: &Call) -> Result<Ends, Stop> {
     for assignment in call.parsed.values(&["-v"]) {
         let (name, value) = assignment.split_once('=').ok_or(Stop::Unknown)?;
         names::may_set_at_start(name, value)?;
-        if name == "ORS" && !(value.ends_with("\\n") || value.ends_with('\n')) {
+        if name == "ORS" && !names::ends_line(value) {
             ends = Ends::Bytes;
         }
     }

@@ -61,3 +61,11 @@ pub(super) fn may_set_at_start(name: &str, value: &str) -> Result<(), Stop> {
         _ => check_special(name, true),
     }
 }
+
+/// Tells whether a string, as it is written, ends with a newline.
+pub(super) fn ends_line(text: &str) -> bool {
+    text.strip_suffix('n').is_some_and(|before| {
+        let backslashes = before.len() - before.trim_end_matches('\\').len();
+        backslashes % 2 == 1
+    })
+}
