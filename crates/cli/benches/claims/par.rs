@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::Duration;
 
 use crate::Effort;
 use crate::pairs::{Pairs, plain};
@@ -30,7 +30,11 @@ fn code(place: &Sandbox, name: &str, megabytes: usize) -> PathBuf {
         PathBuf::from,
     );
     let mut found = Command::new("sh");
-    found.args(["-c", "find \"$1\" -name '*.rs' | LC_ALL=C sort | head -n 4000 | tr '\\n' '\\0' | xargs -0 cat", "sh"]);
+    found.args([
+        "-c",
+        "find \"$1\" -name '*.rs' | LC_ALL=C sort | head -n 4000 | tr '\\n' '\\0' | xargs -0 cat",
+        "sh",
+    ]);
     let mut once = found.arg(home.join("registry/src")).output().unwrap().stdout;
     if once.is_empty() {
         once = b"fn main() { println!(\"no source code here\"); }\n".repeat(1000);
@@ -123,7 +127,9 @@ pub(crate) fn peers(effort: Effort) -> Vec<Row> {
     let row = |command: &str, input: &str, bar| {
         let quoted = shell_words::quote(command).into_owned();
         compare(
-            &format!("`{command}`: time of `parallel --pipe -k --block 8M` ÷ time of `par --block 8M`"),
+            &format!(
+                "`{command}`: time of `parallel --pipe -k --block 8M` ÷ time of `par --block 8M`"
+            ),
             Some(bar),
             effort.times(3, 7),
             [
@@ -176,13 +182,12 @@ fn commands_started(effort: Effort) -> Row {
     let line = format!("{{fullbore}} par --block 4K -a {file} /bin/true");
     let mut rates: Vec<f64> = Vec::new();
     for _ in 0..effort.times(3, 7) {
-        let cpu = || fullbore_process::children_cpu_time().as_secs_f64();
-        let (before, started) = (cpu(), Instant::now());
+        let cpu = || fullbore_process::children_cpu_time().unwrap().as_secs_f64();
+        let before = cpu();
         let mut command = plain(&place, &line);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         assert!(command.status().unwrap().success());
         let blocks = fs::metadata(&file).unwrap().len() as f64 / 4096.0;
-        let _ = started;
         rates.push(blocks / (cpu() - before));
     }
     let rate = fullbore_measure::median(&rates).unwrap();
@@ -203,16 +208,20 @@ pub(crate) fn memory(effort: Effort) -> Vec<Row> {
     // The first copy holds all others back.
     let script = "if [ \"$PAR_BLOCK\" = 1 ]; then sleep 2; fi; cat";
     let mut command = place.command("sh");
-    let line = format!("cat {file} | {} par -j2 --window 64M -c '{script}' | cat > /dev/null", fullbore().display());
+    let line = format!(
+        "cat {file} | {} par -j2 --window 64M -c '{script}' | cat > /dev/null",
+        fullbore().display()
+    );
     let mut child = command.args(["-c", &line]).spawn().unwrap();
     let mut peak_kib = 0;
     while child.try_wait().unwrap().is_none() {
         peak_kib = peak_kib.max(memory_kib(place.mark()));
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     let mib = peak_kib as f64 / 1024.0;
     let memory = Row {
-        claim: "memory beyond the window of 64 MiB while the first block holds the others back".to_owned(),
+        claim: "memory beyond the window of 64 MiB while the first block holds the others back"
+            .to_owned(),
         bar: "≤ 16 MiB".to_owned(),
         measured: format!("{:.1} MiB", (mib - 64.0).max(0.0)),
         outcome: Outcome::met_if(mib <= 80.0),
@@ -244,7 +253,9 @@ fn memory_kib(mark: &str) -> u64 {
     // Pages of a file in memory that nobody mapped count in no process.
     let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let in_files: u64 = files
-        .filter(|fd| fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().contains("memfd:")))
+        .filter(|fd| {
+            fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().contains("memfd:"))
+        })
         .filter_map(|fd| fs::metadata(fd.path()).ok())
         .map(|file| std::os::unix::fs::MetadataExt::blocks(&file) / 2)
         .sum();

@@ -15,6 +15,9 @@ pub enum Jobs {
 /// Over less time Linux's count of idle time (in hundredths of a second) says little.
 const WORTH_A_LOOK: Duration = Duration::from_millis(20);
 
+/// What was idle so long ago may be busy now.
+const STALE: Duration = Duration::from_millis(500);
+
 /// This share of a CPU must be idle for one more copy.
 const IDLE_CPU: f64 = 0.4;
 
@@ -60,9 +63,13 @@ impl Crew {
         if passed < WORTH_A_LOOK {
             return self.wanted;
         }
+        if passed > STALE {
+            self.look_again(now);
+            return self.wanted;
+        }
         if let Some(idle) = (self.idle_seconds)() {
             let cpus = (idle - idle_then) / passed.as_secs_f64();
-            let more = (cpus + 1.0 - IDLE_CPU).max(0.0) as usize;
+            let more = (1..=self.most()).take_while(|&n| cpus >= n as f64 - 1.0 + IDLE_CPU).count();
             self.wanted = (self.wanted + more).min(self.most());
         }
         self.look_again(now);
@@ -81,4 +88,36 @@ fn idle_seconds() -> Option<f64> {
     let idle: f64 = fields.next()?.parse().ok()?;
     let waiting_for_disks: f64 = fields.next()?.parse().ok()?;
     Some((idle + waiting_for_disks) / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crew(idle_seconds: fn() -> Option<f64>, most: usize) -> (Crew, Instant) {
+        let start = Instant::now();
+        let last = idle_seconds().map(|_| (start, 0.0));
+        (Crew { jobs: Jobs::UpTo(most), wanted: 1, last, idle_seconds }, start)
+    }
+
+    #[test]
+    fn a_copy_is_added_for_each_idle_cpu() {
+        let after = Duration::from_millis(100);
+        for (idle, wanted) in [(0.0, 1), (0.03, 1), (0.05, 2), (0.13, 2), (0.15, 3), (9.0, 8)] {
+            let (mut crew, start) = crew(|| Some(0.0), 8);
+            crew.last = Some((start, -idle));
+            assert_eq!(crew.may_run(1, start + after), wanted, "{idle} s of 0.1 s");
+        }
+    }
+
+    #[test]
+    fn nothing_is_added_at_once_or_from_stale_news_or_beyond_the_most() {
+        let (mut idle, start) = crew(|| Some(1.0), 2);
+        assert_eq!(idle.may_run(1, start + Duration::from_millis(1)), 1);
+        assert_eq!(idle.may_run(1, start + Duration::from_secs(9)), 1);
+        assert_eq!(idle.may_run(0, start + Duration::from_millis(100)), 1);
+        let (mut unknown, start) = crew(|| None, 3);
+        assert_eq!(unknown.may_run(1, start), 3);
+        assert_eq!(Crew::new(Jobs::Exactly(5)).may_run(9, start), 5);
+    }
 }

@@ -340,7 +340,7 @@ mod tests {
                 let most = at + usize::try_from(bytes).unwrap();
                 // As much as fits, or one record.
                 let later = || ends.iter().copied().filter(|&end| end > at);
-                let expected = later().filter(|&end| fits(end, most)).last().or(later().next());
+                let expected = later().rfind(|&end| fits(end, most)).or(later().next());
                 at += block.len();
                 prop_assert_eq!(Some(at), expected.or(Some(0)));
             }
