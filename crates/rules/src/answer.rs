@@ -3,6 +3,9 @@
 use serde::Deserialize;
 
 /// What happens to the output of a command when its input is dealt out.
+///
+/// The promises are about runs that do not fail. A command that stops with an error at one record writes nothing for the
+/// records after it, but the copies that got those do; at least one status then says that something failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dealt {
     /// The output of the whole is the outputs of the blocks, one after the other.

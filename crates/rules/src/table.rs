@@ -62,7 +62,7 @@ pub(crate) enum Operands {
     /// Files to read instead of standard input; `-` is standard input.
     #[default]
     Files,
-    /// The first is a script or pattern unless an option gave it (see [`Row::scripted`]); then files.
+    /// The first is a script or pattern unless `-e` or `-f` gave it; then files.
     Script,
     /// Anything that is no file to read.
     Free,

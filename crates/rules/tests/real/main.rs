@@ -3,6 +3,7 @@
 //! `cases.txt` lists commands that must be right, `differs.txt` commands that must be seen to differ. Both are run whole
 //! and cut at every record. `FULLBORE_CI=1` turns a skipped program into a failure; `FULLBORE_CASE=sed` selects cases.
 
+mod guess;
 mod inputs;
 mod merges;
 mod run;

@@ -1,10 +1,12 @@
 //! `awk`: accepts programs that are a function of one record.
 //!
-//! `tokens` splits the program, `flow` follows what is assigned before it is read, `names` knows the language's words.
+//! `tokens` and `program` take the text apart, `flow` and `expression` follow what is assigned before it is read, `names`
+//! knows the language's words.
 
 mod expression;
 mod flow;
 mod names;
+mod program;
 mod tokens;
 
 use super::{advise, differ};
