@@ -62,8 +62,8 @@ fn the_output_is_that_of_the_command_alone() {
         for words in
             [vec!["cat"], vec!["tr", "a-y", "A-Y"], vec!["sed", "s/x/<&>/g"], vec!["grep", "x"]]
         {
-            assert_same(&place, &["--status", "any", "--block", size], &words, &input);
-            assert_same(&place, &["--status", "any", "--block", size, "-j3"], &words, &input);
+            assert_same(&place, &["--block", size], &words, &input);
+            assert_same(&place, &["--block", size, "-j3"], &words, &input);
         }
     }
     // A process for every line.
@@ -298,10 +298,88 @@ fn a_reader_that_leaves_ends_everything_silently() {
 }
 
 #[test]
+fn merges_make_the_output_that_of_one_run() {
+    let place = Sandbox::new();
+    let input = text();
+    let numbers: Vec<u8> =
+        (0..9000_u64).flat_map(|n| format!("{}\n", n * n % 211 / 9).into_bytes()).collect();
+    let commands = [
+        "wc",
+        "wc -l",
+        "wc -L",
+        "grep -c x",
+        "sort",
+        "sort -n",
+        "sort -u -r",
+        "uniq",
+        "uniq -c",
+        "head -n 700",
+        "tail -n 700",
+        "tr -cs a-z \\n",
+        "cut -c2-9",
+        "grep x",
+        "sort -k2,2 -s",
+    ];
+    for command in commands {
+        let words = shell_words::split(command).unwrap();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        for input in [&input, &numbers, &Vec::new()] {
+            for size in ["2K", "50K"] {
+                assert_same(&place, &["--merge", "auto", "--block", size, "-j3"], &words, input);
+            }
+        }
+    }
+    // A command of the user's.
+    let ended = par(&place, &["--block", "2K", "--merge", "sort -mnu", "-c", "sort -nu"], &numbers);
+    let all: String = (0..=23).map(|n| format!("{n}\n")).collect();
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), all, "{}", ended.stderr);
+}
+
+#[test]
+fn par_warns_where_the_output_would_not_be_that_of_one_run() {
+    let place = Sandbox::new();
+    let rows: [(&[&str], &str); 8] = [
+        (&["awk", "{ s += $1 } END { print s }"], "END runs once per block"),
+        (&["wc", "-l"], "hint: add --merge auto"),
+        (&["nl"], "numbers the lines of its block"),
+        (&["-c", "tr a b | sort"], "hint: add --merge auto"),
+        (&["-0", "grep", "x"], "its records are lines\nhint: leave out -0"),
+        (&["grep", "-z", "x"], "its records end with a zero byte\nhint: add -0"),
+        (&["grep", "x"], ""),
+        (&["--merge", "auto", "sort"], ""),
+    ];
+    for (words, warning) in rows {
+        let ended = par(&place, words, b"1 x\n2\n");
+        assert!(ended.stderr.contains(warning), "{words:?}: {}", ended.stderr);
+        assert_eq!(ended.stderr.is_empty(), warning.is_empty(), "{words:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_merged_are_named() {
+    let place = Sandbox::new();
+    let ended = par(&place, &["-N1", "--merge", "sum", "-c", "cat"], b"1\nx\n");
+    assert_eq!(ended.status.code(), Some(2));
+    assert_eq!(
+        ended.stderr,
+        "fullbore: par: --merge: the output of block 2: `x` cannot be added to `1`\nhint: give another --merge, or none\n"
+    );
+    let ended = par(&place, &["--merge", "nosuch", "cat"], b"1\n");
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(
+        ended
+            .stderr
+            .starts_with("fullbore: par: --merge: nosuch: no such command\nhint: cat, auto, sum"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
 fn a_copy_that_stops_reading_is_no_error() {
     let place = Sandbox::new();
     let input = text();
-    let ended = par(&place, &["--block", "100K", "head", "-n", "1"], &input);
+    let ended = par(&place, &["--block", "100K", "-c", "exec head -n 1"], &input);
     assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
     assert!(ended.stdout.starts_with(b"0 \n"), "{:?}", &ended.stdout[..9]);
 }

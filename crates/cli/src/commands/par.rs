@@ -2,6 +2,7 @@
 
 mod failure;
 mod merge;
+mod program;
 mod setup;
 
 use std::io::{stderr, stdout};

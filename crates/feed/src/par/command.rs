@@ -38,21 +38,20 @@ pub enum Missing {
 }
 
 impl Command {
-    /// Finds a program as execvp(3) does: in the folders of `PATH`, unless its name has a slash.
+    /// Finds a program as execvp(3) does: in the folders of `path` (the variable `PATH`), unless its name has a slash.
     ///
     /// # Errors
     /// [`Missing`]. Source: exec(3).
-    pub fn find(words: Vec<OsString>) -> Result<Self, Missing> {
+    pub fn find(words: Vec<OsString>, path: &OsStr) -> Result<Self, Missing> {
         let name = words.first().map_or(OsStr::new(""), OsString::as_os_str);
         if name.is_empty() {
             return Err(Missing::NotFound);
         }
-        let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
         let found = if name.as_bytes().contains(&b'/') {
             check(Path::new(name)).map(|()| PathBuf::from(name))
         } else {
             let mut worst = Missing::NotFound;
-            let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
+            let mut places = std::env::split_paths(path).map(|folder| folder.join(name));
             let found = places.find(|place| match check(place) {
                 Ok(()) => true,
                 Err(why) => {
@@ -144,21 +143,25 @@ mod tests {
         text.split(' ').map(OsString::from).collect()
     }
 
+    fn find(words: Vec<OsString>) -> Result<Command, Missing> {
+        Command::find(words, OsStr::new("/no/such/folder:/usr/bin:/bin"))
+    }
+
     #[test]
     fn a_program_is_found_as_a_shell_finds_it() {
-        assert!(Command::find(words("cat -n")).is_ok());
-        assert!(Command::find(words("/bin/sh -c :")).is_ok());
-        assert_eq!(Command::find(words("no-such-program")).unwrap_err(), Missing::NotFound);
-        assert_eq!(Command::find(words("/no/such")).unwrap_err(), Missing::NotFound);
-        assert_eq!(Command::find(words("/etc/passwd")).unwrap_err(), Missing::NotExecutable);
-        assert_eq!(Command::find(words("/tmp")).unwrap_err(), Missing::NotExecutable);
-        assert_eq!(Command::find(words("")).unwrap_err(), Missing::NotFound);
-        assert_eq!(Command::find(Vec::new()).unwrap_err(), Missing::NotFound);
+        assert!(find(words("cat -n")).is_ok());
+        assert!(find(words("/bin/sh -c :")).is_ok());
+        assert_eq!(find(words("no-such-program")).unwrap_err(), Missing::NotFound);
+        assert_eq!(find(words("/no/such")).unwrap_err(), Missing::NotFound);
+        assert_eq!(find(words("/etc/passwd")).unwrap_err(), Missing::NotExecutable);
+        assert_eq!(find(words("/tmp")).unwrap_err(), Missing::NotExecutable);
+        assert_eq!(find(words("")).unwrap_err(), Missing::NotFound);
+        assert_eq!(find(Vec::new()).unwrap_err(), Missing::NotFound);
     }
 
     #[test]
     fn numbers_stand_in_their_places() {
-        let command = Command::find(words("sh -c b{#}s{%}{#} {} {#")).unwrap();
+        let command = find(words("sh -c b{#}s{%}{#} {} {#")).unwrap();
         let filled = command.words_at(Position { block: 12, slot: 3 });
         assert_eq!(filled, words("sh -c b12s312 {} {#"));
     }

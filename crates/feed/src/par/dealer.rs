@@ -1,5 +1,7 @@
 //! The loop that feeds the copies and passes on their output.
 
+mod passing;
+
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -12,14 +14,16 @@ use rustix::process::{Resource, Signal, getrlimit};
 
 use super::command::Command;
 use super::crew::Crew;
-use super::cut::{Block, CutError};
-use super::job::{Job, Release};
+use super::cut::Block;
+use super::ended::{Ended, Error, Event};
+use super::intake::Intake;
+use super::job::Job;
 use super::merge::Collector;
-use super::reader::{Cut, Reader};
-use super::sink::{Passed, Sink};
+use super::options::Options;
+use super::reader::Reader;
+use super::sink::Sink;
 use super::status::Statuses;
-use super::store::Part;
-use super::{Ended, Error, Event, Options, Stop};
+use super::stop::Stop;
 
 /// The time between two looks at all pipes lies between these.
 const PAUSES: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(10)];
@@ -41,25 +45,40 @@ pub(super) struct Dealer<'a, E> {
     options: Options,
     stop: &'a Stop,
     on_event: E,
-    reader: Reader,
-    header: Option<Part>,
-    /// A block that no copy works on yet.
-    waiting: Option<Block>,
+    intake: Intake,
     /// Blocks that a copy works on or whose output waits, in the order of output.
     jobs: VecDeque<Job>,
     crew: Crew,
     sinks: [Sink<'a>; 2],
     collector: Option<Collector>,
-    statuses: Statuses,
-    failures: u64,
-    halted: Option<u8>,
-    /// Why no more blocks come; told after those before.
-    failed: Option<Error>,
-    pipe_bytes: Bytes,
-    most_jobs: usize,
+    tally: Tally,
+    bounds: Bounds,
+    pace: Pace,
+}
+
+/// When to look at all pipes again.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
     pause: Duration,
     /// The reader of the output had no room at the last look.
     was_full: bool,
+}
+
+/// How the copies ended so far.
+#[derive(Debug, Default)]
+struct Tally {
+    statuses: Statuses,
+    failures: u64,
+    /// The status of the copy because of which no more are started.
+    halted: Option<u8>,
+}
+
+/// What Linux lets us have.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    pipe_bytes: Bytes,
+    /// Blocks in the row, because each takes descriptors.
+    jobs: usize,
 }
 
 impl<'a, E: FnMut(Event)> Dealer<'a, E> {
@@ -84,26 +103,22 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             options,
             stop,
             on_event,
-            reader,
-            header: None,
-            waiting: None,
+            intake: Intake::new(reader),
             jobs: VecDeque::new(),
             crew,
             sinks: ends.map(Sink::new),
             collector,
-            statuses: Statuses::default(),
-            failures: 0,
-            halted: None,
-            failed: None,
-            pipe_bytes: Bytes(1 << share.ilog2()),
-            most_jobs: usize::try_from(most_jobs).unwrap_or(usize::MAX).max(1),
-            pause: PAUSES[0],
-            was_full: false,
+            tally: Tally::default(),
+            bounds: Bounds {
+                pipe_bytes: Bytes(1 << share.ilog2()),
+                jobs: usize::try_from(most_jobs).unwrap_or(usize::MAX).max(1),
+            },
+            pace: Pace { pause: PAUSES[0], was_full: false },
         }
     }
 
     pub(super) fn run(mut self) -> Result<Ended, Error> {
-        let widened = widen(self.sinks[0].fd(), self.pipe_bytes);
+        let widened = widen(self.sinks[0].fd(), self.bounds.pipe_bytes);
         let ended = self.deal();
         match &ended {
             Ok(Ended::Done(_)) => {}
@@ -129,20 +144,21 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
                 }
                 turned => turned?,
             };
-            if let Some(status) = self.halted
+            if let Some(status) = self.tally.halted
                 && (self.options.halt.is_some_and(|halt| halt.now) || self.is_done()?)
             {
                 return Ok(Ended::Halted(status));
             }
             if self.is_done()? {
-                return match self.failed.take() {
+                return match self.intake.take_failure() {
                     Some(error) => Err(error),
                     None => self.finish(),
                 };
             }
             let [least, most] = PAUSES;
-            self.pause =
-                if is_pressed { self.pause / 2 } else { self.pause * 5 / 4 }.clamp(least, most);
+            self.pace.pause =
+                if is_pressed { self.pace.pause / 2 } else { self.pace.pause * 5 / 4 }
+                    .clamp(least, most);
             if self.wait() {
                 return Ok(Ended::ReaderLeft);
             }
@@ -150,23 +166,12 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
     }
 
     fn finish(&mut self) -> Result<Ended, Error> {
-        let status = self.statuses.under(self.options.status);
+        let status = self.tally.statuses.under(self.options.status);
         let Some(collector) = self.collector.take() else { return Ok(Ended::Done(status)) };
         match collector.finish(self.sinks[0].fd()) {
             Ok(merged) => Ok(Ended::Done(if status == 0 { merged } else { status })),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ended::ReaderLeft),
             Err(error) => Err(Error::Writing(error)),
-        }
-    }
-
-    /// When the output of the first block in the row is passed on.
-    fn release(&self) -> Release {
-        if self.options.is_unordered {
-            Release::FirstDone
-        } else if self.collector.is_some() || self.options.retries > 0 {
-            Release::WhenDone
-        } else {
-            Release::AtOnce
         }
     }
 
@@ -188,9 +193,7 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
 
     /// Whether every block was dealt out and all output passed on.
     fn is_done(&mut self) -> Result<bool, Error> {
-        let no_more = self.halted.is_some()
-            || self.failed.is_some()
-            || (self.waiting.is_none() && self.reader.has_ended());
+        let no_more = self.tally.halted.is_some() || self.intake.has_ended();
         if !no_more || !self.jobs.is_empty() {
             return Ok(false);
         }
@@ -207,20 +210,20 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
 
     /// Starts copies for the blocks that wait, as many as may run.
     fn start_jobs(&mut self) -> Result<(), Error> {
-        while self.halted.is_none() && self.failed.is_none() && self.next_block() {
+        while self.tally.halted.is_none() && self.intake.has_block() {
             let running = self.jobs.iter().filter(|job| job.is_running()).count();
-            let is_full = self.jobs.len() >= self.most_jobs
+            let is_full = self.jobs.len() >= self.bounds.jobs
                 || (!self.jobs.is_empty() && self.held_bytes() >= self.options.window.0);
             if is_full || running >= self.crew.may_run(running, Instant::now()) {
                 break;
             }
-            let Some(block) = self.waiting.take() else { break };
+            let Some(block) = self.intake.take() else { break };
             let slot = self.free_slot();
             match self.start(&block, slot, 1) {
                 Ok(job) => self.jobs.push_back(job),
                 // Too many processes, files or pages; fewer copies do as well.
                 Err(Error::Starting(_, error)) if is_short(&error) && !self.jobs.is_empty() => {
-                    self.waiting = Some(block);
+                    self.intake.put_back(block);
                     break;
                 }
                 Err(error) => return Err(error),
@@ -230,8 +233,8 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
     }
 
     fn start(&self, block: &Block, slot: usize, tries: u32) -> Result<Job, Error> {
-        let header = self.header.as_ref();
-        let job = Job::start(self.command, (block, slot), header, self.pipe_bytes, tries);
+        let header = self.intake.header();
+        let job = Job::start(self.command, (block, slot), header, self.bounds.pipe_bytes, tries);
         let mut job = job.map_err(|error| Error::Starting(block.number, error))?;
         if block.number > 1 {
             job.out.skip_lines(self.options.header_lines);
@@ -241,26 +244,6 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         }
         job.feed().map_err(|error| Error::Moving(block.number, error))?;
         Ok(job)
-    }
-
-    /// Whether a block waits.
-    fn next_block(&mut self) -> bool {
-        while self.waiting.is_none() {
-            match self.reader.take() {
-                Some(Cut::Block(block)) => self.waiting = Some(block),
-                Some(Cut::Header(header)) => self.header = Some(header),
-                Some(Cut::Failed(CutError::Reading(error))) => {
-                    self.failed = Some(Error::Reading(error));
-                    return false;
-                }
-                Some(Cut::Failed(CutError::NoEnd(bytes))) => {
-                    self.failed = Some(Error::NoRecordEnd(Bytes(bytes)));
-                    return false;
-                }
-                None => return false,
-            }
-        }
-        true
     }
 
     fn free_slot(&self) -> usize {
@@ -285,7 +268,7 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             if status.code == 0 {
                 job.again = None;
             } else {
-                self.failures += 1;
+                self.tally.failures += 1;
                 let again = job.again.take();
                 let is_tried_again = again.is_some();
                 if status.signal.is_some() || is_tried_again {
@@ -297,134 +280,33 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
                     continue;
                 }
             }
-            self.statuses.add(block, status.code);
-            if self.options.halt.is_some_and(|halt| self.failures >= halt.after) && status.code != 0
+            self.tally.statuses.add(block, status.code);
+            if self.options.halt.is_some_and(|halt| self.tally.failures >= halt.after)
+                && status.code != 0
             {
-                self.halted = Some(status.code);
+                self.tally.halted = Some(status.code);
             }
         }
         Ok(())
-    }
-
-    /// Passes on the output of the block whose turn it is, and of those after it that have ended.
-    fn pass(&mut self) -> Result<bool, Error> {
-        let mut is_pressed = self.was_full && self.sinks[0].ran_low();
-        self.was_full = false;
-        loop {
-            if self.options.is_unordered {
-                self.bring_ended_to_front();
-            }
-            let release = self.release();
-            let Some(job) = self.jobs.front_mut() else { return Ok(is_pressed) };
-            if job.is_held(release) {
-                return Ok(is_pressed);
-            }
-            if self.collector.is_some() {
-                self.collect()?;
-                continue;
-            }
-            is_pressed |= job.out.is_nearly_full(self.pipe_bytes);
-            let passed = job.out.pass(&mut self.sinks[0]).map_err(Error::Writing)?;
-            let errors = job.err.pass(&mut self.sinks[1]);
-            // Nobody listens to what it says; its output still counts.
-            if errors.is_err() {
-                job.err.close();
-            }
-            self.was_full = passed == Passed::Full;
-            if !job.is_done() {
-                return Ok(is_pressed);
-            }
-            self.jobs.pop_front();
-        }
-    }
-
-    /// Gives the output of the first block in the row to the collector.
-    fn collect(&mut self) -> Result<(), Error> {
-        let (Some(mut job), Some(collector)) = (self.jobs.pop_front(), &mut self.collector) else {
-            return Ok(());
-        };
-        let block = job.position.block;
-        let merging = |error| Error::Merging(block, error);
-        let output = job.out.take_kept().map_err(merging)?;
-        collector.take(output, self.sinks[0].fd()).map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => Error::Writing(error),
-            _ => merging(error),
-        })?;
-        let window = self.options.window;
-        if collector.held_bytes() > window.0 {
-            return Err(Error::TooMuchToMerge(window));
-        }
-        // Few bytes, and nobody waits for them in order with the output, which comes at the end.
-        job.err.keep(true).map_err(merging)?;
-        let mut tries = job.err.pass(&mut self.sinks[1]);
-        while matches!(tries, Ok(Passed::Full)) {
-            let _ = fullbore_pipe::transfer::wait_until(self.sinks[1].fd(), PollFlags::OUT);
-            tries = job.err.pass(&mut self.sinks[1]);
-        }
-        Ok(())
-    }
-
-    /// Brings a block whose copy has ended to the front, unless part of the front one was passed on.
-    fn bring_ended_to_front(&mut self) {
-        let Some(front) = self.jobs.front() else { return };
-        if front.is_begun || front.has_ended() {
-            return;
-        }
-        if let Some(index) = self.jobs.iter().position(Job::has_ended)
-            && let Some(job) = self.jobs.remove(index)
-        {
-            self.jobs.push_front(job);
-        } else if self.held_bytes() >= self.options.window.0
-            && let Some(front) = self.jobs.front_mut()
-        {
-            front.is_begun = true;
-        }
-    }
-
-    /// Keeps the output of the blocks whose turn it is not.
-    fn keep(&mut self) -> Result<bool, Error> {
-        let mut is_pressed = false;
-        let release = self.release();
-        let mut room = self.options.window.0.saturating_sub(self.held_bytes());
-        for (index, job) in self.jobs.iter_mut().enumerate() {
-            // The first must come to its end, or nothing does.
-            if room == 0 && index > 0 {
-                break;
-            }
-            let is_front = index == 0;
-            if is_front && !job.is_held(release) {
-                continue;
-            }
-            let before = job.held_bytes();
-            let has_ended = !job.is_running();
-            for output in [&mut job.out, &mut job.err] {
-                is_pressed |= output.is_nearly_full(self.pipe_bytes);
-                let kept = output.keep(has_ended);
-                kept.map_err(|error| Error::Moving(job.position.block, error))?;
-            }
-            room = room.saturating_sub(job.held_bytes().saturating_sub(before));
-        }
-        Ok(is_pressed)
     }
 
     /// Waits until something ends or comes, at most a pause; tells whether the reader of the output left.
     fn wait(&mut self) -> bool {
         let none = PollFlags::empty();
-        let mut fds = vec![PollFd::new(&self.stop.bell, PollFlags::IN)];
+        let bell = self.stop.bell();
+        let mut fds = vec![PollFd::new(&bell, PollFlags::IN)];
         let out = self.sinks[0].fd();
         // An error is told without being asked for.
         let watches_reader = self.sinks[0].is_pipe();
         if watches_reader {
             fds.push(PollFd::new(&out, none));
         }
-        let news = self.reader.news();
-        if self.waiting.is_none() && !self.reader.has_ended() {
-            fds.push(PollFd::new(&news, PollFlags::IN));
-        }
+        let news = self.intake.news();
+        fds.extend(news.iter().map(|news| PollFd::new(news, PollFlags::IN)));
         let endings: Vec<BorrowedFd<'_>> = self.jobs.iter().filter_map(Job::ending).collect();
         fds.extend(endings.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
-        let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(self.pause.subsec_nanos()) };
-        let has_work = !self.jobs.is_empty() || self.waiting.is_some() || self.reader.has_ended();
+        let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(self.pace.pause.subsec_nanos()) };
+        let has_work = !self.jobs.is_empty() || news.is_none();
         // Interrupted or out of memory: then this look comes early.
         let _ = poll(&mut fds, has_work.then_some(&pause));
         watches_reader && fds[1].revents().contains(PollFlags::ERR)

@@ -39,20 +39,33 @@ pub(super) struct Job {
     pub(super) tries: u32,
     pub(super) out: Output,
     pub(super) err: Output,
-    pub(super) started: Instant,
-    pub(super) started_at: SystemTime,
-    pub(super) took: Option<Duration>,
     pub(super) status: Option<Status>,
     /// Its end was taken note of.
     pub(super) is_settled: bool,
     /// Part of its output was passed on although others may have ended before.
     pub(super) is_begun: bool,
+    process: Process,
+    input: Feed,
+}
+
+/// The copy of the command.
+#[derive(Debug)]
+struct Process {
     child: Child,
     /// Readable when the process ends; `None` on Linux before 5.3.
     pidfd: Option<OwnedFd>,
-    stdin: Option<OwnedFd>,
+    started: Instant,
+    started_at: SystemTime,
+    took: Option<Duration>,
+}
+
+/// What the copy reads.
+#[derive(Debug)]
+struct Feed {
+    /// `None` when it has everything.
+    pipe: Option<OwnedFd>,
     capacity: u64,
-    /// What is left to feed; the header, if there is one, comes first.
+    /// What is left to feed, the next last.
     parts: Vec<Part>,
 }
 
@@ -109,7 +122,7 @@ impl Job {
         for fd in [&stdin, &out, &err] {
             rustix::io::ioctl_fionbio(fd, true)?;
         }
-        let started = Instant::now();
+        let (started, started_at) = (Instant::now(), SystemTime::now());
         let child = command.spawn(position, [child_in, child_out, child_err])?;
         let pidfd = Pid::from_raw(child.id().cast_signed())
             .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
@@ -121,50 +134,46 @@ impl Job {
             tries,
             out: Output::new(out),
             err: Output::new(err),
-            started,
-            started_at: SystemTime::now(),
-            took: None,
             status: None,
             is_settled: false,
             is_begun: false,
-            child,
-            pidfd,
-            stdin: Some(stdin),
-            capacity,
-            parts,
+            process: Process { child, pidfd, started, started_at, took: None },
+            input: Feed { pipe: Some(stdin), capacity, parts },
         })
     }
 
     /// Readable when the process has ended.
     pub(super) fn ending(&self) -> Option<BorrowedFd<'_>> {
-        self.pidfd.as_ref().filter(|_| self.status.is_none()).map(AsFd::as_fd)
+        self.process.pidfd.as_ref().filter(|_| self.status.is_none()).map(AsFd::as_fd)
     }
 
     /// Feeds what finds room, and tells whether its input ran low since the last time.
     pub(super) fn feed(&mut self) -> io::Result<bool> {
-        let Some(stdin) = &self.stdin else { return Ok(false) };
-        let held = ioctl_fionread(stdin).unwrap_or(0);
-        let is_low = held < self.capacity / LOW;
-        while let Some(part) = self.parts.last_mut() {
+        let Feed { pipe: Some(stdin), capacity, parts } = &mut self.input else {
+            return Ok(false);
+        };
+        let held = ioctl_fionread(&*stdin).unwrap_or(0);
+        let is_low = held < *capacity / LOW;
+        while let Some(part) = parts.last_mut() {
             let at_most = usize::try_from(part.len().min(MOST_BYTES)).unwrap_or(usize::MAX);
-            match from_file(&part.file, part.range.start, stdin, at_most, Patience::Never) {
+            match from_file(&part.file, part.range.start, &*stdin, at_most, Patience::Never) {
                 Ok(Moved::Bytes(bytes)) => part.range.start += bytes as u64,
                 Ok(Moved::WouldBlock) => return Ok(is_low),
                 Ok(Moved::End) => return Err(shorter()),
                 Ok(Moved::CannotSplice(why)) => return Err(why.into_error().source),
                 // It reads no more, as head does; that is no error.
                 Err(error) if error.source.kind() == io::ErrorKind::BrokenPipe => {
-                    self.parts.clear();
+                    parts.clear();
                     break;
                 }
                 Err(error) => return Err(error.source),
                 Ok(_) => {}
             }
             if part.len() == 0 {
-                self.parts.pop();
+                parts.pop();
             }
         }
-        self.stdin = None;
+        self.input.pipe = None;
         Ok(false)
     }
 
@@ -176,12 +185,12 @@ impl Job {
     /// Notes that the process has ended, if it has.
     pub(super) fn reap(&mut self) -> io::Result<()> {
         if self.status.is_none()
-            && let Some(status) = self.child.try_wait()?
+            && let Some(status) = self.process.child.try_wait()?
         {
             self.status = Some(Status::of(status));
-            self.took = Some(self.started.elapsed());
-            self.pidfd = None;
-            self.stdin = None;
+            self.process.took = Some(self.process.started.elapsed());
+            self.process.pidfd = None;
+            self.input.pipe = None;
         }
         Ok(())
     }
@@ -211,9 +220,14 @@ impl Job {
         self.err.is_given()
     }
 
+    /// When the copy was started, and how long it took.
+    pub(super) fn times(&self) -> (SystemTime, Duration) {
+        (self.process.started_at, self.process.took.unwrap_or_default())
+    }
+
     /// Bytes in memory that this block takes.
     pub(super) fn held_bytes(&self) -> u64 {
-        let is_needed = self.again.is_some() || self.stdin.is_some();
+        let is_needed = self.again.is_some() || self.input.pipe.is_some();
         let input = if self.is_in_memory && is_needed { self.bytes } else { 0 };
         input + self.out.held_bytes() + self.err.held_bytes()
     }
@@ -221,7 +235,7 @@ impl Job {
     /// Sends a signal, unless it has ended.
     pub(super) fn signal(&self, signal: Signal) {
         if self.status.is_none()
-            && let Some(pid) = Pid::from_raw(self.child.id().cast_signed())
+            && let Some(pid) = Pid::from_raw(self.process.child.id().cast_signed())
         {
             // It may end at this moment.
             let _ = kill_process(pid, signal);
@@ -230,7 +244,7 @@ impl Job {
 
     /// Closes all that is joined to it, so that it and what it started find an end.
     pub(super) fn cut_off(&mut self) {
-        self.stdin = None;
+        self.input.pipe = None;
         self.out.close();
         self.err.close();
     }

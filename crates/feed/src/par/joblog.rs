@@ -27,7 +27,8 @@ impl Joblog {
 
     pub(super) fn note(&mut self, command: &Command, job: &Job) -> io::Result<()> {
         let Some(status) = job.status else { return Ok(()) };
-        let started = job.started_at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (started_at, took) = job.times();
+        let started = started_at.duration_since(UNIX_EPOCH).unwrap_or_default();
         let (exit, signal) = match status.signal {
             Some(signal) => (0, signal),
             None => (status.code, 0),
@@ -36,7 +37,7 @@ impl Joblog {
             "{}\t:\t{:.3}\t{:.3}\t{}\t{}\t{exit}\t{signal}\t",
             job.position.block,
             started.as_secs_f64(),
-            job.took.unwrap_or_default().as_secs_f64(),
+            took.as_secs_f64(),
             job.bytes,
             job.out.received(),
         )

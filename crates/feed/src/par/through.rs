@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, Stdio};
 
 use super::command::Command;
+use super::ended::{Ended, Error};
 use super::job::Status;
-use super::{Ended, Error};
 
 /// The exit status of a process whose reader left.
 const SIGPIPE_STATUS: u8 = 141;

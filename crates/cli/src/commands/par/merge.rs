@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 
 use anyhow::{Result, anyhow};
-use fullbore_feed::par::{Command, Merge, StatusRule};
-use fullbore_rules::{Dealt, Merge as Wanted, Rule, Status, rule, rule_of_line};
+use fullbore_feed::par::{Command, Merge, Records, StatusRule};
+use fullbore_rules::{Dealt, Ends, Merge as Wanted, Rule, Status, rule, rule_of_line};
 
+use super::program;
 use crate::args::par::ParOptions;
 use crate::exit::Exit;
 use crate::messages::{Failure, complain};
@@ -22,7 +23,7 @@ pub(super) struct Plan {
 
 /// Asks the table about the command, and warns where the outputs one after the other are not the output of the command
 /// alone.
-pub(super) fn plan(options: &ParOptions) -> Result<Plan> {
+pub(super) fn plan(options: &ParOptions, records: &Records) -> Result<Plan> {
     let known = match &options.line {
         Some(line) => line.to_str().map_or_else(|| rule(&[""]), rule_of_line),
         None => rule(&options.command),
@@ -30,6 +31,7 @@ pub(super) fn plan(options: &ParOptions) -> Result<Plan> {
     let mut plan = Plan { merge: None, header_lines: options.header, status: status(&known) };
     let name = options.line.as_ref().or(options.command.first());
     let name = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    warn_of_records(&name, &known, records);
     match options.merge.as_deref().unwrap_or("cat") {
         "cat" => warn(&name, &known, options.header),
         "auto" => match &known.dealt {
@@ -89,7 +91,7 @@ fn command_of(line: &str) -> Result<Command> {
 fn find(words: &[impl AsRef<str>]) -> Result<Command> {
     let words: Vec<OsString> = words.iter().map(|word| word.as_ref().into()).collect();
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    Command::find(words).map_err(|_| {
+    program::find(words).map_err(|_| {
         let message = format!("par: --merge: {name}: no such command");
         let hint = "cat, auto, sum, sort, uniq, uniq-count, head, tail, or a command that merges the files it is given";
         Failure { message, hint: hint.to_owned(), exit: Exit::NotDone }.into()
@@ -110,5 +112,21 @@ fn warn(name: &str, known: &Rule, header_lines: u64) {
         }
         Dealt::Records | Dealt::Equivalent { .. } | Dealt::Unknown => return,
     };
-    complain(&format!("par: warning: {name}: the output is not that of one run: {why}"), &what);
+    say(name, &why, &what);
+}
+
+/// Says so where the command reads other records than those at whose ends the input is cut.
+fn warn_of_records(name: &str, known: &Rule, records: &Records) {
+    let is_zeros = *records == Records::EndByte(0);
+    match known.input {
+        Ends::Zeros if !is_zeros => say(name, "its records end with a zero byte", "add -0"),
+        Ends::Lines if is_zeros && known.dealt != Dealt::Unknown => {
+            say(name, "its records are lines", "leave out -0");
+        }
+        Ends::Lines | Ends::Zeros | Ends::Bytes => {}
+    }
+}
+
+fn say(name: &str, why: &str, what: &str) {
+    complain(&format!("par: warning: {name}: the output is not that of one run: {why}"), what);
 }

@@ -18,7 +18,7 @@ use rustix::param::page_size;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::merge;
+use super::{merge, program};
 use crate::args::par::{Jobs as GivenJobs, ParOptions, StatusName};
 use crate::commands::stage::is_ignored;
 use crate::exit::Exit;
@@ -43,7 +43,7 @@ pub(super) fn command(options: &ParOptions) -> Result<Command> {
         None => options.command.clone(),
     };
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    Command::find(words).map_err(|missing| {
+    program::find(words).map_err(|missing| {
         let (cause, hint, exit) = match missing {
             Missing::NotFound if name.contains(' ') => {
                 ("command not found", "give a line for the shell with -c 'LINE'", Exit::NotFound)
@@ -98,7 +98,8 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
         }
         (None, None) => BlockSize::Growing(Bytes(MOST_BLOCK.0.min(window.0 / 4).max(1))),
     };
-    let known = merge::plan(options)?;
+    let records = records(options);
+    let known = merge::plan(options, &records)?;
     let status = match options.status {
         StatusName::Auto => known.status,
         StatusName::Last => StatusRule::Last,
@@ -108,7 +109,7 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
     };
     let limits = pipe_limits(&Root::system());
     Ok(Options {
-        records: records(options),
+        records,
         block,
         header_lines: known.header_lines,
         jobs: jobs(options),
