@@ -1,31 +1,10 @@
 //! Applies the row of a command to its arguments.
 
 use crate::answer::{Dealt, Ends, Merge, Rule};
+use crate::call::Call;
 use crate::look;
 use crate::options::Parsed;
 use crate::table::{Kind, Known, Operands, Row, table};
-
-/// What a command was called with.
-pub(crate) struct Call<'a> {
-    pub name: &'a str,
-    pub parsed: &'a Parsed,
-}
-
-impl Call<'_> {
-    /// The command with its options, without operands.
-    fn words(&self) -> Vec<String> {
-        let mut words = vec![self.name.to_owned()];
-        for (name, value) in &self.parsed.options {
-            match value {
-                Some(value) if name == "-#" => words.push(format!("-{value}")),
-                Some(value) if name.starts_with("--") => words.push(format!("{name}={value}")),
-                Some(value) => words.extend([name.clone(), value.clone()]),
-                None => words.push(name.clone()),
-            }
-        }
-        words
-    }
-}
 
 /// The rule of a command without wrappers.
 pub(crate) fn rule(name: &str, arguments: &[String]) -> Rule {

@@ -9,6 +9,7 @@
 
 mod answer;
 mod apply;
+mod call;
 mod line;
 mod look;
 mod options;
@@ -50,7 +51,7 @@ pub fn rule(words: &[impl AsRef<OsStr>]) -> Rule {
 /// ```
 #[must_use]
 pub fn rule_of_line(text: &str) -> Rule {
-    line::rule(text)
+    line::rule(text, wrap::rule)
 }
 
 /// The names of all commands in the table, sorted.

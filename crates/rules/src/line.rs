@@ -4,10 +4,9 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use crate::answer::{Dealt, Ends, Rule};
-use crate::wrap;
 
-/// The rule of a pipeline.
-pub(crate) fn rule(text: &str) -> Rule {
+/// The rule of a pipeline; `of_command` gives that of one stage.
+pub(crate) fn rule(text: &str, of_command: fn(&[String]) -> Rule) -> Rule {
     let stages = fullbore_shell::segments(text).filter(|pipelines| pipelines.len() == 1);
     let Some(stages) = stages.and_then(|mut pipelines| pipelines.pop()) else {
         return Rule::unknown();
@@ -19,7 +18,7 @@ pub(crate) fn rule(text: &str) -> Rule {
     }
     let words: Option<Vec<Vec<String>>> = stages.iter().map(|stage| plain_words(stage)).collect();
     let Some(words) = words else { return Rule::unknown() };
-    let mut rules = words.iter().map(|words| wrap::rule(words));
+    let mut rules = words.iter().map(|words| of_command(words));
     let Some(mut whole) = rules.next() else { return Rule::unknown() };
     for (at, next) in rules.enumerate() {
         whole = joined(&whole, next, &stages[at], &stages[at + 1]);
@@ -125,6 +124,11 @@ fn is_plain_quoted(chars: &mut Peekable<Chars>) -> bool {
 mod tests {
     use super::*;
     use crate::answer::Merge;
+    use crate::wrap;
+
+    fn rule(text: &str) -> Rule {
+        super::rule(text, wrap::rule)
+    }
 
     #[test]
     fn what_a_shell_would_change_is_unknown() {

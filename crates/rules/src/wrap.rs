@@ -128,7 +128,7 @@ fn busybox(words: &[String]) -> Rule {
 /// `sh -c TEXT`, if a shell would only run the pipeline in it.
 fn shell(words: &[String]) -> Rule {
     match words {
-        [option, text] if option == "-c" => line::rule(text),
+        [option, text] if option == "-c" => line::rule(text, rule),
         _ => Rule::unknown(),
     }
 }

@@ -1,8 +1,8 @@
 //! `cat`, `tee`, `date`: what they do with files.
 
-use super::{advise, differ};
+use super::reason::{advise, differ};
 use crate::answer::{Dealt, Ends, Rule};
-use crate::apply::Call;
+use crate::call::Call;
 
 /// `cat` without options can be cut anywhere; with options it is a function of lines.
 pub(super) fn cat(rule: &mut Rule, call: &Call) {

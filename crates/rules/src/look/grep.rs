@@ -1,8 +1,8 @@
 //! `grep` and `rg`: options that change each other.
 
-use super::differ;
+use super::reason::differ;
 use crate::answer::{Dealt, Ends, Merge, Rule};
-use crate::apply::Call;
+use crate::call::Call;
 
 pub(super) fn grep(rule: &mut Rule, call: &Call) {
     let parsed = call.parsed;

@@ -1,8 +1,8 @@
 //! `jq`: a filter is a function of one value unless it reads further values or stops.
 
-use super::differ;
+use super::reason::differ;
 use crate::answer::{Dealt, Ends, Rule};
-use crate::apply::Call;
+use crate::call::Call;
 
 pub(super) fn look(rule: &mut Rule, call: &Call) {
     let parsed = call.parsed;

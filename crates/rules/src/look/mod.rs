@@ -5,14 +5,15 @@ mod files;
 mod grep;
 mod jq;
 mod perl;
+mod reason;
 mod sed;
 mod sorted;
 mod text;
 mod tr;
 mod xargs;
 
-use crate::answer::{Dealt, Rule};
-use crate::apply::Call;
+use crate::answer::Rule;
+use crate::call::Call;
 use crate::table::Look;
 
 /// Corrects the rule that the table alone gives.
@@ -38,14 +39,4 @@ pub(crate) fn look(look: Look, rule: &mut Rule, call: &Call) {
         Look::Xargs => xargs::look,
     };
     read(rule, call);
-}
-
-/// Sets the reason why the command differs.
-fn differ(rule: &mut Rule, why: &str) {
-    rule.dealt = Dealt::differs(why, None);
-}
-
-/// Sets the reason, and what to do instead.
-fn advise(rule: &mut Rule, why: &str, instead: &str) {
-    rule.dealt = Dealt::differs(why, Some(instead));
 }

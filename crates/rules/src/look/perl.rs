@@ -1,8 +1,8 @@
 //! `perl -pe` and `perl -ne`: substitutions, transliterations and lines chosen by regular expressions. All else is unknown.
 
-use super::differ;
+use super::reason::differ;
 use crate::answer::{Dealt, Ends, Rule};
-use crate::apply::Call;
+use crate::call::Call;
 
 pub(super) fn look(rule: &mut Rule, call: &Call) {
     let parsed = call.parsed;

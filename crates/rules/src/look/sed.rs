@@ -1,7 +1,7 @@
 //! `sed`: reads the script and accepts what is a function of one line.
 
 use crate::answer::{Dealt, Rule};
-use crate::apply::Call;
+use crate::call::Call;
 
 pub(super) fn look(rule: &mut Rule, call: &Call) {
     let given = call.parsed.values(&["-e"]).join("\n");
@@ -14,7 +14,7 @@ pub(super) fn look(rule: &mut Rule, call: &Call) {
     match script.read() {
         Ok(()) if script.adds_file => rule.need("the file that r adds ends with a newline"),
         Ok(()) => {}
-        Err(Stop::Differs(why)) => super::differ(rule, why),
+        Err(Stop::Differs(why)) => super::reason::differ(rule, why),
         Err(Stop::Unknown) => rule.dealt = Dealt::Unknown,
     }
 }

@@ -1,8 +1,8 @@
 //! `sort`, `uniq`, `head` and `tail`: commands that merge with themselves.
 
-use super::differ;
+use super::reason::differ;
 use crate::answer::{Dealt, Merge, Rule};
-use crate::apply::Call;
+use crate::call::Call;
 
 /// `sort -m` with the same keys merges the outputs.
 pub(super) fn sort(rule: &mut Rule, call: &Call) {

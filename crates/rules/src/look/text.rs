@@ -1,8 +1,8 @@
 //! `cut`, `wc`, `numfmt` and `iconv`.
 
-use super::{advise, differ};
+use super::reason::{advise, differ};
 use crate::answer::{Dealt, Ends, Merge, Rule};
-use crate::apply::Call;
+use crate::call::Call;
 
 /// A delimiter that also ends records makes all of the input one row of fields.
 pub(super) fn cut(rule: &mut Rule, call: &Call) {

@@ -2,9 +2,9 @@
 //!
 //! Every byte is treated alike, except that `-s` looks at neighbours. So only a newline that `-s` may squeeze matters.
 
-use super::differ;
+use super::reason::differ;
 use crate::answer::{Dealt, Ends, Merge, Rule};
-use crate::apply::Call;
+use crate::call::Call;
 
 pub(super) fn look(rule: &mut Rule, call: &Call) {
     let parsed = call.parsed;

@@ -1,8 +1,8 @@
 //! `xargs`: only one item per command is independent of where the input is cut.
 
-use super::differ;
+use super::reason::differ;
 use crate::answer::{Dealt, Ends, Rule};
-use crate::apply::Call;
+use crate::call::Call;
 
 pub(super) fn look(rule: &mut Rule, call: &Call) {
     let parsed = call.parsed;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Stop;
 use super::names;
+use super::stop::Stop;
 use super::tokens::Token;
 
 /// The position of the token that closes the bracket at `open`; `None` if brackets do not match.

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::Stop;
 use super::expression::{Known, closing, written};
 use super::names;
 use super::program::{Item, functions, items, line_end};
+use super::stop::Stop;
 use super::tokens::Token;
 
 /// Accepts or refuses a program; tells whether what it writes for a record ends with a newline.

@@ -1,30 +1,21 @@
 //! `awk`: accepts programs that are a function of one record.
 //!
 //! `tokens` and `program` take the text apart, `flow` and `expression` follow what is assigned before it is read, `names`
-//! knows the language's words.
+//! knows the language's words, and `stop` says why a program is not accepted.
 
 mod expression;
 mod flow;
 mod names;
 mod program;
+mod stop;
 mod tokens;
 
-use super::{advise, differ};
+use program::END;
+use stop::Stop;
+
+use super::reason::{advise, differ};
 use crate::answer::{Dealt, Ends, Merge, Rule};
-use crate::apply::Call;
-
-/// Why a program is not accepted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Stop {
-    Differs(String),
-    Unknown,
-}
-
-impl Stop {
-    fn differs(why: &str) -> Self {
-        Self::Differs(why.to_owned())
-    }
-}
+use crate::call::Call;
 
 pub(super) fn look(rule: &mut Rule, call: &Call) {
     match judge(call) {
@@ -40,9 +31,6 @@ pub(super) fn look(rule: &mut Rule, call: &Call) {
         Err(Stop::Unknown) => rule.dealt = Dealt::Unknown,
     }
 }
-
-/// The reason why a program with `END` differs.
-const END: &str = "END runs once per block";
 
 /// Tells whether a program does nothing but count: `END { print NR }`.
 fn counts(call: &Call) -> bool {

@@ -1,6 +1,6 @@
 //! The words of the awk language.
 
-use super::Stop;
+use super::stop::Stop;
 
 /// Functions that depend on their arguments only, or that change only what they are given.
 const PURE: &[&str] = &[

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::Stop;
 use super::expression::closing;
+use super::stop::Stop;
 use super::tokens::Token;
+
+/// The reason why a program with `END` differs.
+pub(super) const END: &str = "END runs once per block";
 
 /// One part of a program.
 pub(super) enum Item {
@@ -38,7 +41,7 @@ pub(super) fn items(tokens: &[Token]) -> Result<Vec<Item>, Stop> {
             continue;
         }
         if token.is_name("END") || token.is_name("ENDFILE") || token.is_name("BEGINFILE") {
-            return Err(Stop::differs(super::END));
+            return Err(Stop::differs(END));
         }
         let begin = at;
         let body = body(tokens, at)?;
