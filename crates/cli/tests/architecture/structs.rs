@@ -20,6 +20,7 @@ const REASONS: &[(&str, &str)] = &[
     ("lab: EngineText", "mirrors the keys of a suite file"),
     ("record: RunRecord", "mirrors the published schema of run records"),
     ("record: StageRecord", "mirrors the published schema of run records"),
+    ("rules: Row", "mirrors the keys of rules.toml"),
 ];
 
 /// The structs in a source with the number of their named fields.
