@@ -49,7 +49,7 @@ pub(crate) struct ParOptions {
     pub(crate) jobs: Option<Jobs>,
 
     /// Put at most this much into a block (such as 64K or 16M). A record that is longer makes its block longer [default:
-    /// 1M at the beginning, growing to 8M].
+    /// 2M at the beginning, growing to 16M].
     #[arg(long, value_name = "SIZE", value_parser = block)]
     pub(crate) block: Option<Bytes>,
 

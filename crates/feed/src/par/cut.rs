@@ -5,15 +5,31 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use fullbore_measure::Bytes;
 use fullbore_pipe::transfer::{Moved, Patience};
+use fullbore_pipe::{Widened, widen};
 
 use super::records::{Counted, Records, Search};
 use super::store::{Part, Store};
 
 /// A file in memory holds several blocks until it has so many bytes.
 const STORE_BYTES: u64 = 1 << 20;
+
+/// The first blocks of [`BlockSize::Growing`].
+const LEAST_GROWING: u64 = 2 << 20;
+
+/// The capacity that a pipe on standard input gets: then its writer seldom waits.
+const INPUT_PIPE: Bytes = Bytes(1 << 20);
+
+/// After taking less than so much from a pipe, the reading thread naps: were it to wait for the next bytes, every write
+/// of the producer would wake it.
+const LITTLE_BYTES: usize = 256 << 10;
+
+/// A pipe of 1 MiB takes longer to fill, even at 4 GB/s.
+const NAP: Duration = Duration::from_micros(150);
 
 /// Pieces in which what cannot be spliced is read.
 const PIECE_BYTES: usize = 128 << 10;
@@ -24,7 +40,7 @@ const PIECE_BYTES: usize = 128 << 10;
 pub enum BlockSize {
     /// At most so many bytes, unless a single record is longer.
     Bytes(Bytes),
-    /// A sixteenth of the input so far, at least 1 MiB and at most so many bytes. So small inputs are divided, too, on
+    /// A sixth of the input so far, at least 2 MiB and at most so many bytes. So small inputs are divided, too, on
     /// large ones starting processes costs little, and at the end no copy works alone for long. The same input is always
     /// cut at the same places.
     Growing(Bytes),
@@ -37,7 +53,7 @@ impl BlockSize {
     fn bytes(self, so_far: u64) -> Option<u64> {
         match self {
             Self::Bytes(bytes) => Some(bytes.0),
-            Self::Growing(most) => Some((so_far / 16).max(STORE_BYTES).min(most.0)),
+            Self::Growing(most) => Some((so_far / 6).max(LEAST_GROWING).min(most.0)),
             Self::Records(_) => None,
         }
     }
@@ -81,6 +97,7 @@ impl From<io::Error> for CutError {
 #[derive(Debug)]
 pub(super) struct Cutter {
     stream: Option<OwnedFd>,
+    widened: Option<Widened>,
     /// The stream could not be spliced.
     is_read: bool,
     store: Store,
@@ -115,8 +132,10 @@ impl Cutter {
             }
         };
         let has_ended = stream.is_none();
+        let widened = stream.as_ref().and_then(|stream| widen(stream, INPUT_PIPE));
         Ok(Self {
             stream,
+            widened,
             is_read: false,
             store,
             file,
@@ -212,7 +231,11 @@ impl Cutter {
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
         if !self.is_read {
             match self.store.take(stream, wanted, Patience::Waits) {
-                Ok(Moved::Bytes(_)) => {}
+                Ok(Moved::Bytes(bytes)) => {
+                    if bytes < LITTLE_BYTES.min(wanted) && self.widened.is_some() {
+                        thread::sleep(NAP);
+                    }
+                }
                 Ok(Moved::End) => self.has_ended = true,
                 Ok(Moved::WouldBlock) => wait_for_input(stream)?,
                 // A terminal, a socket, a device.
@@ -251,6 +274,14 @@ impl Cutter {
         (self.start, self.filled) = (0, store.len());
         self.store = store;
         Ok(())
+    }
+}
+
+impl Drop for Cutter {
+    fn drop(&mut self) {
+        if let (Some(widened), Some(stream)) = (self.widened.take(), &self.stream) {
+            widened.put_back(stream);
+        }
     }
 }
 

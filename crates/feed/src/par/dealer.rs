@@ -26,7 +26,7 @@ use super::status::Statuses;
 use super::stop::Stop;
 
 /// The time between two looks at all pipes lies between these.
-const PAUSES: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(10)];
+const PAUSES: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(5)];
 
 /// Copies get so long to end after they were told to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -177,7 +177,6 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
 
     /// Looks at everything once; tells whether a pipe ran nearly dry or full since the last time.
     fn turn(&mut self) -> Result<bool, Error> {
-        self.start_jobs()?;
         let mut is_pressed = false;
         for job in &mut self.jobs {
             let number = job.position.block;
@@ -185,6 +184,8 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             is_pressed |= job.feed().map_err(moving)?;
             job.reap().map_err(moving)?;
         }
+        // A copy that has ended makes room for the next one at once.
+        self.start_jobs()?;
         self.settle()?;
         is_pressed |= self.pass()?;
         is_pressed |= self.keep()?;

@@ -25,7 +25,7 @@ const MOST_BYTES: u64 = 1 << 20;
 const SMALL_BYTES: u64 = 64 << 10;
 
 /// A pipe that holds less than this share of its capacity may run dry before the next look.
-const LOW: u64 = 4;
+const LOW: u64 = 2;
 
 /// A block that a copy of the command works on, or has worked on.
 #[derive(Debug)]

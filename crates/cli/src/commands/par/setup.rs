@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::messages::{Failure, plain};
 
 /// Blocks grow up to this size.
-const MOST_BLOCK: Bytes = Bytes(8 << 20);
+const MOST_BLOCK: Bytes = Bytes(16 << 20);
 
 /// The window where memory is not short.
 const MOST_WINDOW: u64 = 256 << 20;
@@ -96,7 +96,7 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
             }
             BlockSize::Bytes(bytes)
         }
-        (None, None) => BlockSize::Growing(Bytes(MOST_BLOCK.0.min(window.0 / 4).max(1))),
+        (None, None) => BlockSize::Growing(Bytes(MOST_BLOCK.0.min(window.0 / 8).max(1))),
     };
     let records = records(options);
     let known = merge::plan(options, &records)?;
