@@ -222,11 +222,11 @@ fn stages_inherit_blocked_and_ignored_signals_and_no_others() {
         assert!(ended.status.success(), "{around}: {}", ended.stderr);
         String::from_utf8(ended.stdout).unwrap()
     };
-    let ours = format!("'{}' run -q", program());
+    let ours = format!("'{}' run --shell bash -q", program());
     for around in
         ["exec", "exec env --block-signal=USR1,RTMIN+6", "trap '' USR2 PIPE CHLD 40; exec"]
     {
-        assert_eq!(masks(&ours, around), masks("sh -c", around), "{around}");
+        assert_eq!(masks(&ours, around), masks("bash -c", around), "{around}");
     }
 }
 

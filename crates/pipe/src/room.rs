@@ -14,13 +14,13 @@ const PIPES_MAX: u64 = 64;
 /// two pages.
 ///
 /// Linux counts the pipes of a user (all processes, all containers) but tells nobody the sum. So this makes pipes of its
-/// own, grows them to `more` bytes together, and closes them at once: about 3 µs for each MiB, and no memory, because a
-/// pipe gets pages only when somebody writes. In that moment the user's other programs have so much less. Where the
+/// own, grows them to `more` bytes together, and closes them at once. That takes 8 µs for each MiB (0.13 ms for 17 MiB,
+/// median of 2,000 calls), and no memory, because a pipe gets pages only when somebody writes. In that moment the user's other programs have so much less. Where the
 /// limit is reached already, or this process may make no more pipes, the answer is no. For a process that no limit
 /// concerns (CAP_SYS_RESOURCE, CAP_SYS_ADMIN) it is always yes.
 ///
-/// Counting by hand would mean to open every pipe of every process of the user: 30 ms for a thousand processes, and still
-/// none of those that another namespace hides.
+/// Counting by hand would mean to open an end of every pipe of every process of the user, and would miss those that another
+/// namespace hides.
 ///
 /// Source: pipe(7), "/proc files"; fs/pipe.c of Linux, `pipe_set_size`.
 #[must_use]

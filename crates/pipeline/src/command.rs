@@ -67,7 +67,7 @@ impl Command {
         let mut words = self.words().into_iter();
         let mut process = std::process::Command::new(words.next().unwrap_or_default());
         process.args(words);
-        fullbore_process::hand_on_signals(&mut process);
+        fullbore_process::hand_on_ignored_signals(&mut process);
         process
     }
 }
