@@ -93,13 +93,19 @@ impl From<io::Error> for CutError {
     }
 }
 
+#[derive(Debug)]
+struct Stream {
+    fd: OwnedFd,
+    widened: Option<Widened>,
+    /// It could not be spliced.
+    is_read: bool,
+}
+
 /// Yields the blocks of a source in order.
 #[derive(Debug)]
 pub(super) struct Cutter {
-    stream: Option<OwnedFd>,
-    widened: Option<Widened>,
-    /// The stream could not be spliced.
-    is_read: bool,
+    /// `None` for a file.
+    stream: Option<Stream>,
     store: Store,
     file: Arc<File>,
     size: BlockSize,
@@ -132,11 +138,8 @@ impl Cutter {
             }
         };
         let has_ended = stream.is_none();
-        let widened = stream.as_ref().and_then(|stream| widen(stream, INPUT_PIPE));
         Ok(Self {
-            stream,
-            widened,
-            is_read: false,
+            stream: stream.map(Stream::new),
             store,
             file,
             size,
@@ -225,33 +228,11 @@ impl Cutter {
 
     /// Appends at most `wanted` bytes of the stream to the file in memory; waits for the first of them.
     fn fill(&mut self, wanted: u64) -> Result<(), CutError> {
-        let Some(stream) = &self.stream else { return Ok(()) };
+        let Some(stream) = &mut self.stream else { return Ok(()) };
         // Small blocks are cut from what has come, however much that is.
         let wanted = wanted.max(STORE_BYTES.saturating_sub(self.store.len()));
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-        if !self.is_read {
-            match self.store.take(stream, wanted, Patience::Waits) {
-                Ok(Moved::Bytes(bytes)) => {
-                    if bytes < LITTLE_BYTES.min(wanted) && self.widened.is_some() {
-                        thread::sleep(NAP);
-                    }
-                }
-                Ok(Moved::End) => self.has_ended = true,
-                Ok(Moved::WouldBlock) => wait_for_input(stream)?,
-                // A terminal, a socket, a device.
-                Ok(_) => self.is_read = true,
-                Err(error) => return Err(error.source.into()),
-            }
-        }
-        if self.is_read {
-            let mut piece = vec![0; wanted.min(PIECE_BYTES)];
-            match rustix::io::retry_on_intr(|| rustix::io::read(stream, &mut piece)) {
-                Ok(0) => self.has_ended = true,
-                Ok(count) => self.store.push(&piece[..count])?,
-                Err(rustix::io::Errno::AGAIN) => wait_for_input(stream)?,
-                Err(errno) => return Err(io::Error::from(errno).into()),
-            }
-        }
+        self.has_ended = !stream.fill(&mut self.store, wanted)?;
         self.filled = self.store.len();
         Ok(())
     }
@@ -277,10 +258,48 @@ impl Cutter {
     }
 }
 
-impl Drop for Cutter {
+impl Stream {
+    fn new(fd: OwnedFd) -> Self {
+        let widened = widen(&fd, INPUT_PIPE);
+        Self { fd, widened, is_read: false }
+    }
+
+    /// Appends at most `wanted` bytes to a file in memory, after waiting for the first of them; tells whether more may
+    /// come.
+    fn fill(&mut self, store: &mut Store, wanted: usize) -> Result<bool, CutError> {
+        if !self.is_read {
+            match store.take(&self.fd, wanted, Patience::Waits) {
+                Ok(Moved::Bytes(bytes)) => {
+                    if bytes < LITTLE_BYTES.min(wanted) && self.widened.is_some() {
+                        thread::sleep(NAP);
+                    }
+                    return Ok(true);
+                }
+                Ok(Moved::End) => return Ok(false),
+                Ok(Moved::WouldBlock) => {
+                    wait_for_input(&self.fd)?;
+                    return Ok(true);
+                }
+                // A terminal, a socket, a device.
+                Ok(_) => self.is_read = true,
+                Err(error) => return Err(error.source.into()),
+            }
+        }
+        let mut piece = vec![0; wanted.min(PIECE_BYTES)];
+        match rustix::io::retry_on_intr(|| rustix::io::read(&self.fd, &mut piece)) {
+            Ok(0) => return Ok(false),
+            Ok(count) => store.push(&piece[..count])?,
+            Err(rustix::io::Errno::AGAIN) => wait_for_input(&self.fd)?,
+            Err(errno) => return Err(io::Error::from(errno).into()),
+        }
+        Ok(true)
+    }
+}
+
+impl Drop for Stream {
     fn drop(&mut self) {
-        if let (Some(widened), Some(stream)) = (self.widened.take(), &self.stream) {
-            widened.put_back(stream);
+        if let Some(widened) = self.widened.take() {
+            widened.put_back(&self.fd);
         }
     }
 }

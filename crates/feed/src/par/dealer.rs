@@ -184,9 +184,9 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             is_pressed |= job.feed().map_err(moving)?;
             job.reap().map_err(moving)?;
         }
+        self.settle()?;
         // A copy that has ended makes room for the next one at once.
         self.start_jobs()?;
-        self.settle()?;
         is_pressed |= self.pass()?;
         is_pressed |= self.keep()?;
         Ok(is_pressed)
