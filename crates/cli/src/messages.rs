@@ -1,5 +1,6 @@
 //! Everything the program says on standard error, in one form: `fullbore: what: object: cause`, then at most one hint.
 
+pub(crate) mod caret;
 pub(crate) mod secret;
 mod usage;
 
@@ -9,6 +10,7 @@ use std::io::{Write, stderr};
 use clap::CommandFactory;
 use fullbore_measure::visible;
 
+use self::caret::Mistake;
 use crate::args::Arguments;
 use crate::exit::Exit;
 
@@ -60,6 +62,10 @@ pub(crate) fn say(text: &str) {
 
 /// Prints why a command failed.
 pub(crate) fn failure(error: &anyhow::Error) -> Exit {
+    if let Some(mistake) = error.downcast_ref::<Mistake>() {
+        say(&mistake.lines());
+        return Exit::NotDone;
+    }
     match error.downcast_ref::<Failure>() {
         Some(failure) => {
             complain(&failure.message, &failure.hint);

@@ -199,6 +199,8 @@ fn in_markdown(place: &str, text: &str) -> Vec<Advice> {
 
 /// What stands between backticks and begins with the name of the program.
 fn mentions(place: &str, text: &str) -> Vec<Advice> {
+    // In a table, a bar is escaped.
+    let text = text.replace("\\|", "|");
     let quoted = text.split('`').skip(1).step_by(2);
     let ours = quoted.filter(|quoted| quoted.starts_with("fullbore "));
     // Labels of a key derivation.

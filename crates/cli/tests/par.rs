@@ -28,7 +28,7 @@ fn text() -> Vec<u8> {
 }
 
 /// Runs a command with these bytes in its standard input, a pipe.
-fn fed(mut command: Command, input: &[u8]) -> Ended {
+pub(crate) fn fed(mut command: Command, input: &[u8]) -> Ended {
     let (reader, mut writer) = std::io::pipe().unwrap();
     command.stdin(reader);
     std::thread::scope(|scope| {
@@ -338,13 +338,17 @@ fn merges_make_the_output_that_of_one_run() {
 #[test]
 fn par_warns_where_the_output_would_not_be_that_of_one_run() {
     let place = Sandbox::new();
-    let rows: [(&[&str], &str); 8] = [
+    let rows: [(&[&str], &str); 9] = [
         (&["awk", "{ s += $1 } END { print s }"], "END runs once per block"),
         (&["wc", "-l"], "hint: add --merge auto"),
         (&["nl"], "numbers the lines of its block"),
         (&["-c", "tr a b | sort"], "hint: add --merge auto"),
         (&["-0", "grep", "x"], "its records are lines\nhint: leave out -0"),
         (&["grep", "-z", "x"], "its records end with a zero byte\nhint: add -0"),
+        (
+            &["--header", "1", "--merge", "sort", "cat"],
+            "the header of every copy\nhint: print no header",
+        ),
         (&["grep", "x"], ""),
         (&["--merge", "auto", "sort"], ""),
     ];

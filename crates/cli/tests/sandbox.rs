@@ -1,6 +1,6 @@
 //! A directory and a marked environment of its own for each run, and a deadline for everything.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -147,6 +147,13 @@ impl Drop for Sandbox {
 pub(crate) fn fullbore() -> PathBuf {
     std::env::var_os("FULLBORE_BIN")
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_fullbore")), PathBuf::from)
+}
+
+/// The folders in which programs are found, ours first: for lines that begin with `fullbore`.
+pub(crate) fn path_with_ours() -> OsString {
+    let mut folders = vec![fullbore().parent().unwrap().to_owned()];
+    folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    std::env::join_paths(folders).unwrap()
 }
 
 /// What stands before and behind a relay.

@@ -29,9 +29,10 @@ fn hold(place: &Sandbox, pipes: u64) -> Child {
 }
 
 /// What tuning did in a run of the user.
-fn tuned(place: &Sandbox) -> Vec<TuningRecord> {
+fn tuned(place: &Sandbox, options: &[&str]) -> Vec<TuningRecord> {
     let mut command = place.command("setpriv");
-    command.args(AS_USER).args(["./fullbore", "run", "-q", "--report", "report.json", BURSTY]);
+    command.args(AS_USER).args(["./fullbore", "run", "-q", "--report", "report.json"]);
+    command.args(options).arg(BURSTY);
     let ended = finish(command);
     assert!(ended.status.success(), "{}", ended.stderr);
     let record = place.read_record();
@@ -56,9 +57,14 @@ fn a_pipe_grows_only_if_the_users_other_programs_keep_a_quarter_of_the_limit() {
         std::fs::copy::<std::path::PathBuf, _>(program, place.path(name)).unwrap();
     }
     std::fs::set_permissions(place.path(""), std::fs::Permissions::from_mode(0o777)).unwrap();
-    for (pipes, is_room) in [(limit_mib / 2, true), (limit_mib * 3 / 4, false)] {
+    for (pipes, options, is_room) in [
+        (limit_mib / 2, &[][..], true),
+        (limit_mib * 3 / 4, &[], false),
+        (limit_mib / 2, &["--pipe-size", "1M"], true),
+        (limit_mib * 3 / 4, &["--pipe-size", "1M"], false),
+    ] {
         let mut holder = hold(&place, pipes);
-        let tuning = tuned(&place);
+        let tuning = tuned(&place, options);
         drop(holder.stdin.take());
         wait_or_kill(&mut holder, "the holder of pipes");
         let has_grown = tuning.iter().any(|change| change.outcome != Outcome::Refused);

@@ -3,8 +3,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m128i, __m256i, __m512i, _MM_HINT_ET0, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch,
-    _mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
+    __m128i, __m256i, __m512i, _MM_HINT_ET0, _MM_HINT_T0, _mm_loadu_si128, _mm_maskz_loadu_epi8,
+    _mm_prefetch, _mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
 };
 
 /// Loads 16 bytes of `bytes` from offset `at`.
@@ -18,6 +18,20 @@ pub(crate) fn load16(bytes: &[u8], at: usize) -> __m128i {
     let bytes = &bytes[at..][..16];
     // SAFETY: the slice is 16 bytes long; the load needs no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// Loads `len` bytes of `bytes`, at most 15, from offset `at`; the others are zero.
+///
+/// # Panics
+/// When there are fewer.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+pub(crate) fn load_up_to_15(bytes: &[u8], at: usize, len: usize) -> __m128i {
+    let bytes = &bytes[at..][..len];
+    let mask = (1_u16 << (len & 15)) - 1;
+    // SAFETY: the mask has `len` bits at most, and the slice is as long; bytes without a bit are not accessed.
+    unsafe { _mm_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) }
 }
 
 /// Loads 32 bytes of `bytes` from offset `at`.
@@ -75,4 +89,16 @@ pub(crate) fn prefetch(bytes: &[u8], ahead: usize) {
 pub(crate) fn prefetch_to_write(bytes: &[u8], ahead: usize) {
     // SAFETY: a prefetch changes nothing that the program sees, and does not fault, whatever the address.
     unsafe { _mm_prefetch::<_MM_HINT_ET0>(bytes.as_ptr().wrapping_add(ahead).cast()) }
+}
+
+/// Prefetches the first cache line of a value.
+#[inline]
+pub(crate) fn prefetch_value<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing that the program sees, and does not fault, whatever the address.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
 }

@@ -4,10 +4,14 @@
 //! (simple enough to verify by reading; the tests compare with it), `portable`, `avx2` and `avx512`. Every binary
 //! contains all of them, and the constructor's [`Tier`] chooses.
 
+pub mod aggregate;
 pub mod fizzbuzz;
 pub mod generate;
 pub mod gost;
+pub mod group;
+pub mod json;
 mod kernel;
+pub mod lines;
 #[cfg(target_arch = "x86_64")]
 mod lines_avx512;
 pub mod morse;

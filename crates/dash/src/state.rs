@@ -116,7 +116,7 @@ fn shown_stage(snapshot: &Snapshot, index: usize, stage: &StageRecord) -> ShownS
     let handled = stage.read_bytes.max(stage.written_bytes);
     ShownStage {
         number: stage.stage,
-        command: neutralise(&stage.command),
+        command: neutralise(&stage.title()),
         is_alive: snapshot
             .stage_is_alive
             .get(index)

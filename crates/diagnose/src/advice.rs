@@ -6,6 +6,7 @@ use fullbore_record::{FindingKind, Outcome};
 
 use super::choose::Choice;
 use super::cures;
+use super::dealing::Line;
 use super::flow::{Doing, Flow, StageFlow};
 use super::names::Command;
 use super::parts::{Advice, joined, only};
@@ -33,19 +34,16 @@ pub(super) fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> Advi
     joined([what_to_do, only(tuned(flow).unwrap_or_default())])
 }
 
-/// A stage that reads less than this, in bytes a second, gains from running several copies …
-const WORTH_SHARING: f64 = 60e6;
-/// … where there are more CPUs than this: GNU parallel itself and the stages beside it need about one.
-const CPUS_FOR_ONE: u32 = 2;
-
 fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
     let stage = &flow.stages[choice.top];
     let was_tuned = flow.record.tuning.iter().any(|t| t.outcome == Outcome::Kept);
     let opening = only(if was_tuned { "" } else { "No pipe setting helps." });
     let cpus = flow.record.host.cpus;
-    let threads_help = cpus > 1 && (stage.stage.cpu_ns as f64) < SEVERAL_CPUS * stage.running_ns;
+    let threads_help = stage.stage.copies.is_none()
+        && cpus > 1
+        && (stage.stage.cpu_ns as f64) < SEVERAL_CPUS * stage.running_ns;
     let runs = Command::of(stage.stage);
-    if stage.stage.processes >= cures::MANY_PROCESSES {
+    if stage.stage.processes >= cures::MANY_PROCESSES && stage.stage.copies.is_none() {
         let processes = count(u64::from(stage.stage.processes));
         let cure = if Command::that_started(stage.stage).program == "xargs" {
             "give each more to do at once (xargs with a larger -n, or without -n, -L and -I)"
@@ -56,13 +54,10 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
         return joined([opening, only(fewer)]);
     }
     let cure = super::calls::cure_of(flow, choice.top);
-    let has_input = !stage.upstream.is_empty()
-        || flow.record.pipes.iter().any(|p| p.readers.contains(&stage.stage.stage));
-    let lines_can_be_shared =
-        threads_help && has_input && cpus > CPUS_FOR_ONE && is_slow_enough_to_share(stage);
     let faster = || {
         let idle_cpus = idle_cpus(flow, stage).filter(|_| threads_help);
-        cures::for_cpu(&runs, threads_help, lines_can_be_shared, idle_cpus)
+        let dealing = idle_cpus.as_ref().and_then(|_| Line::of(flow, stage, &runs));
+        cures::for_cpu(&runs, threads_help, dealing, idle_cpus)
     };
     joined([opening, cure.unwrap_or_else(faster)])
 }
@@ -88,13 +83,6 @@ fn idle_cpus(flow: &Flow<'_>, stage: &StageFlow<'_>) -> Option<String> {
             stage.name
         )
     })
-}
-
-/// GNU parallel copies its input and its output, in Perl and through files: with a fast program, that costs more than
-/// several copies gain.
-fn is_slow_enough_to_share(stage: &StageFlow<'_>) -> bool {
-    let read = stage.stage.read_bytes.map(|bytes| bytes as f64);
-    stage.life_ns > 0.0 && read.is_some_and(|bytes| bytes / stage.life_ns * 1e9 < WORTH_SHARING)
 }
 
 /// What tuning did, when it did something.

@@ -124,7 +124,7 @@ fn busiest(flow: &Flow<'_>, cpus: &str) -> Advice {
         .collect();
     let verb = if most.len() > 1 { "use" } else { "uses" };
     only(format!(
-        "{} {verb} the most: a faster program there, fewer stages, or a machine with more than {cpus} helps; pipe settings do not.",
+        "{} {verb} the most. What helps is a program that needs less CPU time, fewer stages, or more than {cpus}; pipe settings do not help.",
         list(&most)
     ))
 }

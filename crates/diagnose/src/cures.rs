@@ -2,6 +2,7 @@
 
 use fullbore_record::{Cause, FindingKind};
 
+use super::dealing::Line;
 use super::names::Command;
 use super::parts::{Advice, joined, only, paste};
 
@@ -123,21 +124,21 @@ fn by_itself(runs: &Command, direction: Direction) -> Advice {
     ))
 }
 
-/// What makes a CPU-bound program faster; `threads_help`: it uses one CPU and there are more; `lines_can_be_shared`: its
-/// input can also be dealt out to several of it. `idle_cpus` says that CPUs were left over, when they were.
+/// What makes a CPU-bound program faster; `threads_help`: it uses one CPU and there are more; `dealing`: the line that deals
+/// its input out to several of it. `idle_cpus` says that CPUs were left over, when they were.
 ///
 /// Where neither a faster program nor such a fact is known, there is nothing to say: that a faster program would be faster
 /// helps nobody.
 pub(super) fn for_cpu(
     runs: &Command,
     threads_help: bool,
-    lines_can_be_shared: bool,
+    dealing: Option<Line>,
     idle_cpus: Option<String>,
 ) -> Advice {
     let known = known_to_be_faster(runs, threads_help);
-    if lines_can_be_shared && takes_each_line_alone(runs) {
+    if let Some(line) = dealing {
         let opening = if known.is_some() { "Or run" } else { "Run" };
-        return joined([known.unwrap_or_default(), several_at_once(runs, opening)]);
+        return joined([known.unwrap_or_default(), line.advice(opening)]);
     }
     known.unwrap_or_else(|| only(idle_cpus.unwrap_or_default()))
 }
@@ -187,52 +188,6 @@ fn compares_numbers(runs: &Command) -> bool {
 /// The pattern has classes, or asks where words end. Without either GNU grep compares bytes in any locale.
 fn looks_at_characters(runs: &Command) -> bool {
     runs.has_short('w') || runs.has(&["--word-regexp"]) || runs.mentions("[")
-}
-
-/// What it writes for a line depends on that line alone, so several of it, each with a part of the lines, write the same.
-/// Anything that could count, number, sum up or look at another line is left out.
-fn takes_each_line_alone(runs: &Command) -> bool {
-    match runs.program.as_str() {
-        "rev" => true,
-        // Squeezing looks at the end of the line before.
-        "tr" => !may_have_option(runs, &['s']),
-        "cut" => !may_have_option(runs, &['z']),
-        "grep" | "egrep" | "fgrep" => {
-            let letters = ['c', 'n', 'm', 'b', 'A', 'B', 'C', 'q', 'l', 'L', 'z', 'H', 'r', 'f'];
-            !may_have_option(runs, &letters)
-        }
-        "jq" => !may_have_option(runs, &['s', 'n', 'R']) && !runs.mentions("input"),
-        // One substitution, as in `sed 's/a/b/g'`: addresses and other commands may look at more than the line.
-        "sed" => matches!(&runs.arguments[..], [script] if is_one_substitution(script)),
-        _ => false,
-    }
-}
-
-/// One of these short options, or any long one, wherever it stands: GNU programs take options after operands, too.
-fn may_have_option(runs: &Command, letters: &[char]) -> bool {
-    runs.arguments
-        .iter()
-        .filter_map(|word| word.strip_prefix('-'))
-        .any(|option| option.starts_with('-') || option.contains(letters))
-}
-
-fn is_one_substitution(script: &str) -> bool {
-    let Some(rest) = script.strip_prefix('s') else { return false };
-    let Some(mark) = rest.chars().next() else { return false };
-    let parts: Vec<&str> = rest.split(mark).collect();
-    matches!(&parts[..], ["", _, _, flags] if ["", "g", "i", "I", "gi", "gI"].contains(flags))
-        && !script.contains(['\n', ';', '\\'])
-}
-
-fn several_at_once(runs: &Command, opening: &str) -> Advice {
-    match runs.typed("parallel -q --pipe -k --block 10M") {
-        Some(line) => {
-            paste(format!("{opening} several at once, if its lines are independent: "), line)
-        }
-        None => only(format!(
-            "{opening} several at once with GNU parallel (--pipe -k), if its lines are independent."
-        )),
-    }
 }
 
 /// What helps against a wait that is neither for a stage nor for a CPU.
@@ -338,42 +293,6 @@ mod tests {
     }
 
     #[test]
-    fn only_what_takes_each_line_alone_is_run_several_times() {
-        for (words, is_shared) in [
-            (&["grep", "-iE", "a|b"][..], true),
-            (&["grep", "-c", "a"], false),
-            (&["grep", "-in", "a"], false),
-            (&["grep", "--count", "a"], false),
-            (&["jq", "-c", ".a"], true),
-            (&["jq", "-cs", "length"], false),
-            (&["jq", "-c", "[inputs]"], false),
-            (&["sed", "s/a/b/g"], true),
-            (&["sed", "s|a|b|"], true),
-            (&["sed", "$p"], false),
-            (&["sed", "-n", "s/a/b/p"], false),
-            (&["sed", "s/a/b/;10q"], false),
-            (&["sed", "10s/a/b/"], false),
-            (&["awk", "{print $1}"], false),
-            (&["awk", "END{print NR}"], false),
-            (&["python3", "x.py"], false),
-            (&["sort"], false),
-            (&["cut", "-f1"], true),
-            (&["cut", "-zf1"], false),
-            (&["tr", "a-z", "A-Z"], true),
-            (&["tr", "-s", " "], false),
-            (&["tr", "-cs", "A-Za-z", "x"], false),
-            (&["tr", "--squeeze-repeats", " "], false),
-            (&["tr", "-d", "\r"], true),
-            (&["cut", "-f", "1", "-z"], false),
-            (&["grep", "a", "-c"], false),
-        ] {
-            let mut stage = StageRecord::default();
-            stage.words = words.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(takes_each_line_alone(&Command::of(&stage)), is_shared, "{words:?}");
-        }
-    }
-
-    #[test]
     fn a_hint_does_not_repeat_what_the_environment_says_already() {
         for (program, locale, is_told) in [
             ("sort", "C", false),
@@ -388,11 +307,11 @@ mod tests {
             let mut stage = StageRecord::default();
             stage.words = vec![program.to_owned(), "[x]".to_owned()];
             stage.locale = Some(locale.to_owned());
-            let text = advice_text(&for_cpu(&Command::of(&stage), true, false, None));
+            let text = advice_text(&for_cpu(&Command::of(&stage), true, None, None));
             assert_eq!(text.contains("LC_ALL=C"), is_told, "{program}, {locale}: {text}");
             // In `sh -c 'LC_ALL=C sort'`, too, the locale is that of the program which did the work.
             stage.main_words = std::mem::replace(&mut stage.words, vec!["sh".to_owned()]);
-            let text = advice_text(&for_cpu(&Command::of(&stage), true, false, None));
+            let text = advice_text(&for_cpu(&Command::of(&stage), true, None, None));
             assert_eq!(text.contains("LC_ALL=C"), is_told, "{program} in sh, {locale}: {text}");
         }
     }
@@ -407,7 +326,7 @@ mod tests {
         ] {
             let mut stage = StageRecord::default();
             stage.words = words.iter().map(|word| (*word).to_owned()).collect();
-            let text = advice_text(&for_cpu(&Command::of(&stage), true, true, None));
+            let text = advice_text(&for_cpu(&Command::of(&stage), true, None, None));
             assert!(!text.contains("LC_ALL=C"), "{text}");
         }
     }

@@ -16,8 +16,10 @@ mod bound;
 mod calls;
 mod choose;
 mod confidence;
+mod copies;
 mod cpus;
 mod cures;
+mod dealing;
 mod evidence;
 mod flow;
 mod incidents;
@@ -32,6 +34,7 @@ mod turns;
 use fullbore_record::{Finding, RunRecord, advice_text};
 
 pub use bound::bound_ns;
+pub use copies::Copies;
 
 use choose::Choice;
 use flow::Flow;

@@ -89,13 +89,27 @@ impl Command {
 
     /// The whole command, ready to be pasted behind `prefix`; `None` when it is long, hard to read or no program.
     pub(super) fn typed(&self, prefix: &str) -> Option<String> {
-        let words = self.before.iter().chain([&self.path]).chain(&self.arguments);
-        self.quoted(prefix, words)
+        self.quoted(prefix, self.words().into_iter())
     }
 
     /// Its arguments alone, ready to be pasted behind another program.
     pub(super) fn typed_arguments(&self, program: &str) -> Option<String> {
         self.quoted(program, self.arguments.iter())
+    }
+
+    /// Its words: what starts it, its name and its arguments.
+    pub(super) fn words(&self) -> Vec<&String> {
+        self.before.iter().chain([&self.path]).chain(&self.arguments).collect()
+    }
+
+    /// Whether it is this, with or without its folder.
+    pub(super) fn is_typed_as(&self, words: &[String]) -> bool {
+        let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
+        let own = self.words();
+        own.len() == words.len()
+            && own.iter().zip(words).enumerate().all(|(place, (own, typed))| {
+                *own == typed || place == 0 && base(own) == base(typed)
+            })
     }
 
     fn quoted<'a>(&self, prefix: &str, words: impl Iterator<Item = &'a String>) -> Option<String> {
@@ -170,7 +184,7 @@ impl Command {
 }
 
 /// The index of the word that names the program: after assignments and wrappers.
-fn program_index(words: &[String]) -> usize {
+pub(super) fn program_index(words: &[String]) -> usize {
     let mut index = 0;
     let mut values_of_wrapper: Option<&[&str]> = None;
     let mut last_wrapper = 0;
@@ -192,7 +206,7 @@ fn program_index(words: &[String]) -> usize {
     last_wrapper
 }
 
-fn is_assignment(word: &str) -> bool {
+pub(super) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -215,6 +229,9 @@ pub(super) fn stage_names(stages: &[StageRecord]) -> Vec<String> {
 
 fn short_name(stage: &StageRecord) -> String {
     let name = name_of(stage, &Command::of(stage));
+    if let Some(copies) = stage.copies {
+        return format!("{name} ×{copies}");
+    }
     if stage.main_words.is_empty() {
         return name;
     }

@@ -230,7 +230,7 @@ impl Pays {
 /// Tells whether fewer threads want a CPU than there are CPUs.
 ///
 /// Source: proc_loadavg(5), fourth field: runnable entities, this one included.
-fn has_idle_cpu() -> bool {
+pub(crate) fn has_idle_cpu() -> bool {
     // This reads the limits of cgroups from five files.
     static CPUS: LazyLock<usize> =
         LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));

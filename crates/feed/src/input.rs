@@ -46,6 +46,11 @@ impl Input {
         Ok(Self { fd: self.fd.try_clone()?, name: self.name.clone(), ..*self })
     }
 
+    /// Returns the name for messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns how many bytes were read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
@@ -73,6 +78,17 @@ impl Input {
                 Err(errno) => return Err(self.error(errno)),
             }
         }
+    }
+
+    /// Reads at this offset of a file; 0 bytes at the end. Several threads may do so at the same time.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    ///
+    /// Source: pread(2).
+    pub(crate) fn read_at(&self, block: &mut [u8], offset: u64) -> Result<usize, InputError> {
+        let count = rustix::io::retry_on_intr(|| rustix::io::pread(&self.fd, &mut *block, offset));
+        count.map_err(|errno| InputError { read: offset, ..self.error(errno) })
     }
 
     /// Reads until the block is full or the input ends, and returns how many bytes it has.

@@ -12,10 +12,12 @@
 
 mod ahead;
 pub mod buffer;
+pub mod count;
 mod error;
 mod flow;
 mod input;
 mod inspect;
+pub mod json;
 mod moved;
 pub mod par;
 mod parallel;

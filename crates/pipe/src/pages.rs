@@ -93,8 +93,9 @@ impl Pages {
         &self,
         pipe: BorrowedFd<'_>,
         range: Range<usize>,
+        flags: SpliceFlags,
     ) -> Result<usize, Errno> {
-        self.lend_without_promise(pipe, range)
+        self.vmsplice(pipe, range, flags)
     }
 
     /// Puts the pages of `range` into a pipe as [`lend`](Self::lend) does, but lets the caller write to the bytes at
@@ -120,10 +121,21 @@ impl Pages {
         pipe: BorrowedFd<'_>,
         range: Range<usize>,
     ) -> Result<usize, Errno> {
+        self.vmsplice(pipe, range, SpliceFlags::empty())
+    }
+
+    /// Lends pages, as the two functions above promise it or not.
+    fn vmsplice(
+        &self,
+        pipe: BorrowedFd<'_>,
+        range: Range<usize>,
+        flags: SpliceFlags,
+    ) -> Result<usize, Errno> {
+        debug_assert!(!flags.contains(SpliceFlags::GIFT), "a gift could be written to by others");
         let slice = [IoSliceRaw::from_slice(self.view(range))];
         // SAFETY: the slice is valid and readable for the call. Afterwards Linux holds its own references to the pages
-        // and only reads them (see above).
-        unsafe { vmsplice(pipe, &slice, SpliceFlags::empty()) }
+        // and only reads them (see `lend_without_promise`).
+        unsafe { vmsplice(pipe, &slice, flags) }
     }
 
     /// Makes all private pages of this process copy-on-write, by starting a child process that exits at once.

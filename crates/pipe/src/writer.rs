@@ -14,6 +14,7 @@ use std::os::fd::AsFd;
 
 use rustix::event::PollFlags;
 use rustix::io::Errno;
+use rustix::pipe::SpliceFlags;
 
 use crate::capacity::{Limits, widen};
 use crate::pages::{HUGE_BYTES, PAGE_BYTES};
@@ -24,6 +25,7 @@ use cursor::Cursor;
 use options::Sizes;
 pub use options::{Options, Strategy};
 pub use probe::{Probe, probe};
+pub(crate) use ring::Held;
 use ring::{Renewal, Ring};
 use target::write_some;
 pub use target::{OutputError, is_pipe};
@@ -291,7 +293,9 @@ impl<F: AsFd> PipeWriter<F> {
             let gone = match &mut self.memory {
                 Memory::Copied(copied) => write_some(&self.out, &copied.bytes[range]),
                 // SAFETY: the cursor gives these bytes out again only after `begin_again`, which renews the pages.
-                Memory::Lent(ring) => unsafe { ring.pages().lend(self.out.as_fd(), range) },
+                Memory::Lent(ring) => unsafe {
+                    ring.pages().lend(self.out.as_fd(), range, SpliceFlags::empty())
+                },
             };
             match gone {
                 Ok(count) => {

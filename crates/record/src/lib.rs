@@ -14,6 +14,7 @@ mod name;
 mod one;
 mod read;
 mod timeline;
+mod title;
 
 use std::collections::BTreeMap;
 
@@ -128,6 +129,11 @@ pub struct StageRecord {
     /// name alone when several processes ran it with other arguments; empty when there is no such program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub main_words: Vec<String>,
+    /// For a stage that deals its input out with `fullbore par`: how many copies of its command (`main_words`) ran at the
+    /// same time, at least. `None` for every other stage. What it read and wrote is then what went in at the standard input
+    /// of `par` and out at its standard output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<u32>,
     /// Locale of what did the work (`main_words`, or else `words`), such as `C` or `en_US.UTF-8`; if it is not the same for
     /// characters and for their order, both, as setlocale(3) writes them: `LC_CTYPE=en_US.UTF-8;LC_COLLATE=C`. `None` when
     /// it is unknown.

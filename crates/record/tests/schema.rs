@@ -70,6 +70,7 @@ fn stage() -> StageRecord {
     let mut stage = StageRecord::default();
     stage.words = vec!["jq".to_owned()];
     stage.main_words = vec!["jq".to_owned()];
+    stage.copies = Some(2);
     stage.locale = Some("C".to_owned());
     stage.buffering = BTreeMap::from([("_STDBUF_O".to_owned(), "L".to_owned())]);
     stage.blocked_reading_percent = Some(1.0);

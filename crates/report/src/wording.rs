@@ -77,7 +77,7 @@ fn signal(status: i32) -> Option<&'static str> {
 
 /// The command of a stage, safe to show; a stand-in when it is empty.
 pub(crate) fn command(stage: &StageRecord) -> String {
-    let text = visible::line(stage.command.trim());
+    let text = visible::line(stage.title().trim());
     if text.is_empty() { format!("(process {})", stage.pid) } else { text }
 }
 

@@ -28,9 +28,11 @@ mod readers;
 mod sequence;
 
 mod accuracy;
+mod count;
 mod exact;
 mod first_try;
 mod hints;
+mod json;
 mod observer;
 mod pairs;
 mod par;
@@ -95,6 +97,24 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "zero-copy", path: "docs/zero-copy.md", rows: ZERO_COPY },
     Document { name: "stages", path: "docs/stages.md", rows: STAGES },
     Document { name: "par", path: "docs/par.md", rows: PAR },
+    Document { name: "count", path: "docs/count.md", rows: COUNT },
+    Document { name: "json", path: "docs/json-speed.md", rows: JSON },
+];
+
+const COUNT: &[(&str, Measurement)] = &[
+    ("count-shell", count::shell),
+    ("count-peers", count::peers),
+    ("count-memory", count::memory),
+];
+
+const JSON: &[(&str, Measurement)] = &[
+    ("json-kernels", json::kernels),
+    ("json-check", json::passing),
+    ("json-databases", json::databases),
+    ("json-filters", json::filters),
+    ("json-files", json::files),
+    ("json-memory", json::memory),
+    ("json-digits", json::digits),
 ];
 
 const PAR: &[(&str, Measurement)] = &[

@@ -2,7 +2,9 @@
 
 pub(crate) mod buffer;
 mod choices;
+pub(crate) mod count;
 pub(crate) mod gost;
+pub(crate) mod json;
 pub(crate) mod lab;
 pub(crate) mod par;
 pub(crate) mod stages;
@@ -14,7 +16,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
 
 use self::buffer::BufferOptions;
+use self::count::CountOptions;
 use self::gost::GostTask;
+use self::json::JsonTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
 use self::par::ParOptions;
 use self::stages::{GenOptions, MorseTask, Utf8Task};
@@ -41,10 +45,13 @@ pub(crate) enum Task {
     Run(RunOptions),
     Buffer(BufferOptions),
     Par(ParOptions),
+    Count(CountOptions),
     #[command(subcommand)]
     Morse(MorseTask),
     #[command(subcommand)]
     Utf8(Utf8Task),
+    #[command(subcommand)]
+    Json(JsonTask),
     Gen(GenOptions),
     #[command(subcommand)]
     Gost(GostTask),

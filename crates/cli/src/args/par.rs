@@ -29,9 +29,13 @@ use fullbore_measure::Bytes;
         cat *.txt | fullbore par --merge auto wc\n  \
         fullbore par --header 1 -c 'mlr --icsv --ojsonl cat' < table.csv\n\n\
         Exit status:\n  \
-        0 every copy gave 0; otherwise the status of the first block that did not (see --status); 128 + n if signal n\n  \
-        killed a copy; 2 wrong usage or a failure; 126 COMMAND cannot be executed; 127 COMMAND was not found;\n  \
-        141 the reader of the output left"
+        0      every copy gave 0\n  \
+        1-255  follows from those of the copies: see --status\n  \
+        128+n  signal n killed a copy\n  \
+        2      wrong usage, or a failure of par itself\n  \
+        126    COMMAND cannot be executed\n  \
+        127    COMMAND was not found\n  \
+        141    the reader of the output left"
 )]
 #[allow(clippy::struct_excessive_bools, reason = "each flag stands for itself")]
 pub(crate) struct ParOptions {
@@ -49,7 +53,7 @@ pub(crate) struct ParOptions {
     pub(crate) jobs: Option<Jobs>,
 
     /// Put at most this much into a block (such as 64K or 16M). A record that is longer makes its block longer [default:
-    /// 2M at the beginning, growing to 16M].
+    /// from 1M to 32M, as it fits the speed of COMMAND].
     #[arg(long, value_name = "SIZE", value_parser = block)]
     pub(crate) block: Option<Bytes>,
 
@@ -87,8 +91,13 @@ pub(crate) struct ParOptions {
     #[arg(long, value_name = "HOW")]
     pub(crate) merge: Option<String>,
 
+    /// Work on the first 64 MiB twice, also with a single copy, before anything is written. If the output or the exit
+    /// status differs, say so and go on with one copy that gets everything.
+    #[arg(long, conflicts_with_all = ["unordered", "retries"])]
+    pub(crate) prove: bool,
+
     /// Let blocks and outputs that wait take at most this much memory; then stop reading [default: 256M, at most an
-    /// eighth of the available memory].
+    /// eighth of the memory that is available].
     #[arg(long, value_name = "SIZE")]
     pub(crate) window: Option<Bytes>,
 
@@ -166,7 +175,7 @@ fn block(text: &str) -> Result<Bytes, String> {
     if size.0 == 0 { Err("a block has at least one byte".to_owned()) } else { Ok(size) }
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match *unescaped(text)?.as_slice() {
         [byte] => Ok(byte),
         _ => Err("expected one byte; for a string use --recend".to_owned()),

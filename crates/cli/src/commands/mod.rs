@@ -1,10 +1,13 @@
 //! One file for each command.
 
 pub(crate) mod buffer;
+pub(crate) mod count;
 pub(crate) mod documents;
 pub(crate) mod generate;
 pub(crate) mod gost;
+pub(crate) mod json;
 pub(crate) mod lab;
+pub(crate) mod memory;
 pub(crate) mod morse;
 pub(crate) mod par;
 pub(crate) mod replay;

@@ -31,7 +31,10 @@ pub(crate) fn run(options: &ParOptions) -> Result<Exit> {
     setup::listen(stop.clone())?;
     let name = command.words()[0].to_string_lossy().into_owned();
     let window = plan.window;
-    let ended = par(&command, source, stdout(), stderr(), plan, &stop, |event| tell(&name, event));
+    let mut telling = Telling { name, more: 0, told: 0 };
+    let tell = |event| telling.tell(event);
+    let ended = par(&command, source, stdout(), stderr(), plan, &stop, tell);
+    telling.end();
     match ended {
         Ok(Ended::Done(status) | Ended::Halted(status)) => Ok(Exit::Child(status)),
         Ok(Ended::Stopped(signal)) => {
@@ -43,12 +46,47 @@ pub(crate) fn run(options: &ParOptions) -> Result<Exit> {
     }
 }
 
-fn tell(name: &str, event: Event) {
-    let Event::Failed { block, status, is_tried_again } = event else { return };
-    let how = match status.signal {
-        Some(signal) => format!("was killed by signal {signal}"),
-        None => format!("failed with status {}", status.code),
-    };
-    let then = if is_tried_again { "; trying the block again" } else { "" };
-    complain(&format!("par: block {block}: {name} {how}{then}"), "");
+/// Names the copies that failed: the first few each in a line of its own.
+struct Telling {
+    name: String,
+    more: u64,
+    told: u64,
+}
+
+/// So many copies have a line of their own.
+const MOST_TOLD: u64 = 10;
+
+impl Telling {
+    fn tell(&mut self, event: Event) {
+        let (block, status, is_tried_again) = match event {
+            Event::Failed { block, status, is_tried_again } => (block, status, is_tried_again),
+            Event::Differs(at) => {
+                let name = &self.name;
+                let message = format!(
+                    "par: {name}: dealt out, the output is not that of one run, from byte {} on",
+                    at + 1
+                );
+                complain(&message, "one copy goes on with everything");
+                return;
+            }
+            _ => return,
+        };
+        if self.told == MOST_TOLD {
+            self.more += 1;
+            return;
+        }
+        self.told += 1;
+        let then = if is_tried_again { "; trying the block again" } else { "" };
+        complain(&format!("par: block {block}: {} {status}{then}", self.name), "");
+    }
+
+    fn end(&self) {
+        if self.more > 0 {
+            let more = self.more;
+            complain(
+                &format!("par: {more} more copies of {} were killed or failed", self.name),
+                "",
+            );
+        }
+    }
 }

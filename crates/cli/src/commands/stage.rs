@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::stdout;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use fullbore_codec::{Codec, Divisible, Tier};
@@ -48,20 +48,44 @@ pub(crate) fn output(name: &str) -> Result<PipeWriter<std::io::Stdout>, Failure>
 
 /// Refuses a closed standard input (`<&-`), which Rust's runtime replaces with `/dev/null`.
 pub(crate) fn refuse_closed_input(name: &str) -> Result<(), Failure> {
-    if stdin_was_closed() { Err(closed(name, "reading standard input")) } else { Ok(()) }
+    if stdin_was_closed() {
+        Err(closed(
+            name,
+            "reading standard input",
+            "for an empty input, read /dev/null: add < /dev/null",
+        ))
+    } else {
+        Ok(())
+    }
 }
 
 /// Refuses a closed standard output (`>&-`), in which a stream would vanish silently.
 pub(crate) fn refuse_closed_output(name: &str) -> Result<(), Failure> {
-    if stdout_was_closed() { Err(closed(name, "writing standard output")) } else { Ok(()) }
+    if stdout_was_closed() {
+        Err(closed(name, "writing standard output", "to discard the stream, write it to /dev/null"))
+    } else {
+        Ok(())
+    }
 }
 
-fn closed(name: &str, what: &str) -> Failure {
+fn closed(name: &str, what: &str, hint: &str) -> Failure {
     Failure {
         message: format!("{name}: {what}: it is closed"),
-        hint: "to discard the stream, write it to /dev/null".to_owned(),
+        hint: hint.to_owned(),
         exit: Exit::NotDone,
     }
+}
+
+/// Opens the files, or standard input without any, each when it is its turn.
+pub(crate) fn inputs(
+    name: &'static str,
+    files: &[PathBuf],
+) -> impl Iterator<Item = Result<Input>> + Send + use<> {
+    let named: Vec<Option<PathBuf>> = match files {
+        [] => vec![None],
+        files => files.iter().cloned().map(Some).collect(),
+    };
+    named.into_iter().map(move |file| Stage { name, file: file.as_deref(), hint: "" }.input())
 }
 
 impl Stage<'_> {
@@ -94,7 +118,15 @@ impl Stage<'_> {
     /// # Errors
     /// If the stream ended early: why.
     pub(crate) fn run<C: Codec>(&self, codec: &mut C) -> Result<Exit> {
-        let (input, mut output) = (self.input()?, output(self.name)?);
+        self.run_on(self.input()?, codec)
+    }
+
+    /// Does the same with the input, opened before: a named pipe can be opened only once.
+    ///
+    /// # Errors
+    /// If the stream ended early: why.
+    pub(crate) fn run_on<C: Codec>(&self, input: Input, codec: &mut C) -> Result<Exit> {
+        let mut output = output(self.name)?;
         self.ended(transform(input, codec, &mut output, Threads::WherePays))
     }
 
@@ -116,14 +148,18 @@ impl Stage<'_> {
         }
     }
 
-    /// The failure for malformed input: its position and the hint.
-    pub(crate) fn malformed(&self, error: &dyn std::fmt::Display) -> Failure {
-        let input = match self.file {
+    /// The name of the input for messages.
+    pub(crate) fn input_name(&self) -> String {
+        match self.file {
             Some(path) if path != Path::new("-") => path.display().to_string(),
             _ => "standard input".to_owned(),
-        };
+        }
+    }
+
+    /// The failure for malformed input: its position and the hint.
+    pub(crate) fn malformed(&self, error: &dyn std::fmt::Display) -> Failure {
         Failure {
-            message: format!("{}: {input}: {error}", self.name),
+            message: format!("{}: {}: {error}", self.name, self.input_name()),
             hint: self.hint.to_owned(),
             exit: Exit::No,
         }

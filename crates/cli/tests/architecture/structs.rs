@@ -13,6 +13,7 @@ const REASONS: &[(&str, &str)] = &[
     ("cli: BufferOptions", "one field for each option of the command line"),
     ("cli: Line", "the keys of `buffer --json`, one field each"),
     ("cli: ParOptions", "one field for each option of the command line"),
+    ("feed: Options", "one field for each choice that users of `par` have"),
     ("lab: Case", "mirrors the keys of a suite file"),
     ("lab: CaseRun", "mirrors the published schema fullbore.lab/1"),
     ("lab: CaseText", "mirrors the keys of a suite file"),

@@ -136,7 +136,12 @@ fn data() -> Vec<Pipeline> {
 fn stages() -> Vec<Pipeline> {
     let cats = vec!["cat"; 199].join(" | ");
     vec![
-        sh("stage_that_dies_by_signal", "yes | (head -100; kill -9 $$) | wc -l"),
+        sh("stage_that_dies_by_signal", "yes | sh -c 'head -100; kill -9 $$' | wc -l"),
+        // The shell must not be killed before it has started the last stage.
+        sh(
+            "stage_that_kills_the_shell",
+            "mkfifo go; yes | (head -100; read go < go; kill -9 $$) | (echo > go; wc -l)",
+        ),
         sh("stage_that_dies_in_the_middle", "seq 100000 | sh -c 'head -5; kill -KILL $$' | cat"),
         sh("stage_that_fails", "seq 10 | sh -c 'cat; exit 9' | cat; echo status $?"),
         sh("stage_that_ignores_stdin", "seq 100000 | sh -c 'echo I do not read'"),

@@ -5,6 +5,7 @@ mod decode;
 mod encode;
 mod fizzbuzz;
 mod generate;
+mod json;
 mod peer;
 mod round_trip;
 mod support;

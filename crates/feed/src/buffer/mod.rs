@@ -20,7 +20,7 @@ mod queue;
 mod reader;
 mod shared;
 mod spill;
-mod status;
+pub(crate) mod status;
 mod waits;
 mod writer;
 
@@ -37,7 +37,7 @@ use pacer::Pacer;
 use reader::Reader;
 pub use shared::Event;
 use shared::Shared;
-use spill::Spill;
+pub(crate) use spill::{PAGE_BYTES, Spill};
 pub use status::{Status, Verdict, WaitShares, Waits};
 use writer::Writer;
 

@@ -7,11 +7,12 @@ use std::path::Path;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
-const PAGE_BYTES: u64 = 4096;
+/// Size of a page in a file.
+pub(crate) const PAGE_BYTES: u64 = 4096;
 
 /// A file without a name, which disappears with the process, however that ends.
 #[derive(Debug)]
-pub(super) struct Spill {
+pub(crate) struct Spill {
     file: File,
 }
 
@@ -20,12 +21,12 @@ impl Spill {
     ///
     /// # Errors
     /// When no file can be created in `folder`.
-    pub(super) fn create(folder: &Path) -> io::Result<Self> {
+    pub(crate) fn create(folder: &Path) -> io::Result<Self> {
         Ok(Self { file: tempfile::tempfile_in(folder)? })
     }
 
     /// Writes at `offset`. Returns how many bytes were written before Linux refused more, and why it did.
-    pub(super) fn write(&self, bytes: &[u8], offset: u64) -> (usize, Option<io::Error>) {
+    pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> (usize, Option<io::Error>) {
         let mut done = 0;
         while done < bytes.len() {
             match rustix::io::pwrite(&self.file, &bytes[done..], offset + done as u64) {
@@ -42,21 +43,21 @@ impl Spill {
     ///
     /// # Errors
     /// When the disk fails.
-    pub(super) fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         std::os::unix::fs::FileExt::read_exact_at(&self.file, into, offset)
     }
 
     /// Frees the space of bytes on disk. Where Linux cannot do that, [`Self::restart`] does it later.
     ///
     /// Everything before `offset` has been read, so the page in which the range begins may go, too.
-    pub(super) fn punch(&self, offset: u64, bytes: u64) {
+    pub(crate) fn punch(&self, offset: u64, bytes: u64) {
         let start = offset - offset % PAGE_BYTES;
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         let _ = rustix::fs::fallocate(&self.file, flags, start, bytes + offset - start);
     }
 
     /// Starts again at offset 0, because nothing waits in the file.
-    pub(super) fn restart(&self) {
+    pub(crate) fn restart(&self) {
         let _ = self.file.set_len(0);
     }
 

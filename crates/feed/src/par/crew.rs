@@ -12,11 +12,27 @@ pub enum Jobs {
     Exactly(usize),
 }
 
+impl Jobs {
+    /// The largest number that there may ever be.
+    #[must_use]
+    pub fn most(self) -> usize {
+        match self {
+            Self::UpTo(most) | Self::Exactly(most) => most.max(1),
+        }
+    }
+}
+
 /// Over less time Linux's count of idle time (in hundredths of a second) says little.
 const WORTH_A_LOOK: Duration = Duration::from_millis(20);
 
 /// What was idle so long ago may be busy now.
 const STALE: Duration = Duration::from_millis(500);
+
+/// So much of its time must a copy wait for a CPU, on average of the last ones, before there is one less.
+const FIGHTING: f64 = 0.5;
+
+/// The weight of the newest copy in that average.
+const NEWEST: f64 = 0.25;
 
 /// This share of a CPU must be idle for one more copy.
 const IDLE_CPU: f64 = 0.4;
@@ -27,6 +43,8 @@ pub(super) struct Crew {
     jobs: Jobs,
     wanted: usize,
     last: Option<(Instant, f64)>,
+    /// The share of their time that copies waited for a CPU.
+    waited: f64,
     /// Tells how long all CPUs together have been idle, in seconds.
     idle_seconds: fn() -> Option<f64>,
 }
@@ -37,16 +55,14 @@ impl Crew {
             Jobs::UpTo(_) => 1,
             Jobs::Exactly(count) => count.max(1),
         };
-        let mut crew = Self { jobs, wanted, last: None, idle_seconds };
+        let mut crew = Self { jobs, wanted, last: None, waited: 0.0, idle_seconds };
         crew.look_again(Instant::now());
         crew
     }
 
     /// The largest number there may ever be.
     pub(super) fn most(&self) -> usize {
-        match self.jobs {
-            Jobs::UpTo(most) | Jobs::Exactly(most) => most.max(1),
-        }
+        self.jobs.most()
     }
 
     /// How many may run now that `running` run and a block waits.
@@ -76,6 +92,16 @@ impl Crew {
         self.wanted
     }
 
+    /// Takes note of the share of its time that a copy waited for a CPU: where they fight for CPUs with others, there
+    /// will be one less.
+    pub(super) fn note_wait(&mut self, share: f64) {
+        self.waited += (share - self.waited) * NEWEST;
+        if self.waited > FIGHTING && self.wanted > 1 && matches!(self.jobs, Jobs::UpTo(_)) {
+            self.wanted -= 1;
+            self.waited = 0.0;
+        }
+    }
+
     fn look_again(&mut self, now: Instant) {
         self.last = (self.idle_seconds)().map(|idle| (now, idle));
     }
@@ -90,6 +116,14 @@ fn idle_seconds() -> Option<f64> {
     Some((idle + waiting_for_disks) / 100.0)
 }
 
+/// The share of its time that a process, which may have ended, waited for a CPU. Source: proc_pid_schedstat(5).
+pub(super) fn share_of_waiting(pid: u32) -> Option<f64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    let mut fields = text.split_whitespace().map_while(|field| field.parse::<f64>().ok());
+    let (ran, waited) = (fields.next()?, fields.next()?);
+    (ran + waited > 0.0).then(|| waited / (ran + waited))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,7 +131,7 @@ mod tests {
     fn crew(idle_seconds: fn() -> Option<f64>, most: usize) -> (Crew, Instant) {
         let start = Instant::now();
         let last = idle_seconds().map(|_| (start, 0.0));
-        (Crew { jobs: Jobs::UpTo(most), wanted: 1, last, idle_seconds }, start)
+        (Crew { jobs: Jobs::UpTo(most), wanted: 1, last, waited: 0.0, idle_seconds }, start)
     }
 
     #[test]
@@ -108,6 +142,21 @@ mod tests {
             crew.last = Some((start, -idle));
             assert_eq!(crew.may_run(1, start + after), wanted, "{idle} s of 0.1 s");
         }
+    }
+
+    #[test]
+    fn a_copy_is_given_up_where_they_wait_for_cpus_most_of_the_time() {
+        let (mut crew, _) = crew(|| Some(0.0), 8);
+        crew.wanted = 3;
+        (0..20).for_each(|_| crew.note_wait(0.45));
+        assert_eq!(crew.wanted, 3);
+        (0..2).for_each(|_| crew.note_wait(0.9));
+        assert_eq!(crew.wanted, 2);
+        (0..20).for_each(|_| crew.note_wait(0.9));
+        assert_eq!(crew.wanted, 1);
+        let mut fixed = Crew::new(Jobs::Exactly(4));
+        (0..20).for_each(|_| fixed.note_wait(1.0));
+        assert_eq!(fixed.wanted, 4);
     }
 
     #[test]

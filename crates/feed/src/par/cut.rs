@@ -2,24 +2,21 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use fullbore_measure::Bytes;
-use fullbore_pipe::transfer::{Moved, Patience};
-use fullbore_pipe::{Widened, widen};
+use fullbore_pipe::{Lender, Loan, Widened, widen};
+use rustix::io::Errno;
 
+use super::fitting::Fitting;
 use super::records::{Counted, Records, Search};
-use super::store::{Part, Store};
+use super::store::{Growing, Look, Part, Whole};
 
-/// A file in memory holds several blocks until it has so many bytes.
-const STORE_BYTES: u64 = 1 << 20;
-
-/// The first blocks of [`BlockSize::Growing`].
-const LEAST_GROWING: u64 = 2 << 20;
+/// Small blocks are cut from a stretch in memory that has at most so many bytes.
+const STRETCH_BYTES: u64 = 1 << 20;
 
 /// The capacity that a pipe on standard input gets: then its writer seldom waits.
 const INPUT_PIPE: Bytes = Bytes(1 << 20);
@@ -31,8 +28,8 @@ const LITTLE_BYTES: usize = 256 << 10;
 /// A pipe of 1 MiB takes longer to fill, even at 4 GB/s.
 const NAP: Duration = Duration::from_micros(150);
 
-/// Pieces in which what cannot be spliced is read.
-const PIECE_BYTES: usize = 128 << 10;
+/// Room for one read.
+const READ_BYTES: usize = 1 << 20;
 
 /// How large blocks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,23 +37,12 @@ const PIECE_BYTES: usize = 128 << 10;
 pub enum BlockSize {
     /// At most so many bytes, unless a single record is longer.
     Bytes(Bytes),
-    /// A sixth of the input so far, at least 2 MiB and at most so many bytes. So small inputs are divided, too, on
-    /// large ones starting processes costs little, and at the end no copy works alone for long. The same input is always
-    /// cut at the same places.
-    Growing(Bytes),
+    /// As large as fits the speed of the copies, and at most so many bytes: so large that starting copies costs little,
+    /// and so small that at the end no copy works alone for long. Where the same input is cut may differ from run to
+    /// run.
+    Fitting(Bytes),
     /// Exactly so many records; the last block may have fewer.
     Records(u64),
-}
-
-impl BlockSize {
-    /// The bytes of the block after the first `so_far` bytes; `None` when records are counted.
-    fn bytes(self, so_far: u64) -> Option<u64> {
-        match self {
-            Self::Bytes(bytes) => Some(bytes.0),
-            Self::Growing(most) => Some((so_far / 6).max(LEAST_GROWING).min(most.0)),
-            Self::Records(_) => None,
-        }
-    }
 }
 
 /// What is dealt out.
@@ -75,8 +61,6 @@ pub(super) struct Block {
     /// Counted from 1.
     pub(super) number: u64,
     pub(super) part: Part,
-    /// It is a file in memory.
-    pub(super) is_in_memory: bool,
 }
 
 /// Why no block could be cut.
@@ -97,8 +81,27 @@ impl From<io::Error> for CutError {
 struct Stream {
     fd: OwnedFd,
     widened: Option<Widened>,
-    /// It could not be spliced.
-    is_read: bool,
+    lender: Lender,
+}
+
+/// What is cut.
+#[derive(Debug)]
+enum Held {
+    File(Arc<File>),
+    /// A stretch of a stream, from which nothing has been cut.
+    Growing(Growing),
+    /// One from which blocks were cut.
+    Frozen(Arc<Vec<Loan>>),
+}
+
+impl Look for Held {
+    fn look(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.look(at, into),
+            Self::Growing(growing) => growing.look(at, into),
+            Self::Frozen(pieces) => pieces.look(at, into),
+        }
+    }
 }
 
 /// Yields the blocks of a source in order.
@@ -106,15 +109,15 @@ struct Stream {
 pub(super) struct Cutter {
     /// `None` for a file.
     stream: Option<Stream>,
-    store: Store,
-    file: Arc<File>,
+    held: Held,
     size: BlockSize,
+    /// For [`BlockSize::Fitting`].
+    fitting: Arc<Fitting>,
     search: Search,
     /// A record in memory may have so many bytes.
     most_bytes: u64,
-    /// Number of the last block, and the bytes of all blocks.
+    /// Number of the last block.
     number: u64,
-    so_far: u64,
     /// What was not cut yet lies between these.
     start: u64,
     filled: u64,
@@ -124,29 +127,31 @@ pub(super) struct Cutter {
 impl Cutter {
     pub(super) fn new(
         source: Source,
-        records: Records,
-        size: BlockSize,
+        (records, size): (Records, BlockSize),
         most_bytes: u64,
+        (lender, fitting): (&Lender, Arc<Fitting>),
     ) -> io::Result<Self> {
-        let store = Store::new()?;
-        let search = Search::new(records);
-        let (stream, file, start, filled) = match source {
-            Source::Stream(stream) => (Some(stream), Arc::clone(store.file()), 0, 0),
+        let (stream, held, start, filled) = match source {
+            Source::Stream(stream) => {
+                let growing = Held::Growing(Growing::new(lender));
+                (Some(Stream::new(stream, lender)), growing, 0, 0)
+            }
             Source::File(file, from) => {
                 let end = file.metadata()?.len();
-                (None, Arc::new(file), from.min(end), end)
+                (None, Held::File(Arc::new(file)), from.min(end), end)
             }
         };
         let has_ended = stream.is_none();
+        let search = Search::new(records);
+        let number = 0;
         Ok(Self {
-            stream: stream.map(Stream::new),
-            store,
-            file,
+            stream,
+            held,
             size,
+            fitting,
             search,
             most_bytes,
-            number: 0,
-            so_far: 0,
+            number,
             start,
             filled,
             has_ended,
@@ -156,48 +161,92 @@ impl Cutter {
     /// Takes the first lines of the input, which every copy gets.
     pub(super) fn header(&mut self, lines: u64) -> Result<Part, CutError> {
         let mut lines_search = Search::new(Records::EndByte(b'\n'));
-        let start = self.start;
-        let mut known = Counted::nothing(start);
+        let mut known = Counted::nothing(self.start);
         let end = loop {
-            match lines_search.nth(&self.file, known, self.filled, lines)? {
+            match lines_search.nth(&self.held, known, self.filled, lines)? {
                 Ok(end) => break end,
                 Err(_) if self.has_ended => break self.filled,
                 Err(counted) => known = counted,
             }
             self.grow()?;
         };
-        self.start = end;
-        Ok(Part { file: Arc::clone(&self.file), range: start..end })
+        Ok(self.cut(end))
     }
 
     /// The next block; `None` after the last. An input without a byte is one empty block.
     pub(super) fn next(&mut self) -> Result<Option<Block>, CutError> {
-        self.begin_store()?;
-        let end = match (self.size, self.size.bytes(self.so_far)) {
-            (BlockSize::Records(count), _) => self.after_records(count)?,
-            (_, bytes) => self.after_bytes(bytes.unwrap_or(STORE_BYTES))?,
+        let end = match self.size {
+            BlockSize::Records(count) => self.after_records(count)?,
+            BlockSize::Bytes(_) | BlockSize::Fitting(_) => self.after_bytes(self.wanted())?,
         };
         if end == self.start && self.number > 0 {
             return Ok(None);
         }
+        Ok(Some(self.block(end)))
+    }
+
+    /// One more block of what was read already.
+    pub(super) fn at_hand(&mut self) -> Result<Option<Block>, CutError> {
+        let end = match self.size {
+            BlockSize::Records(count) => {
+                let known = Counted::nothing(self.start);
+                self.search.nth(&self.held, known, self.filled, count)?.ok()
+            }
+            BlockSize::Bytes(_) | BlockSize::Fitting(_) => {
+                let full = self.start.saturating_add(self.wanted());
+                match self.filled > full {
+                    true => self.search.last(&self.held, self.start, full)?,
+                    false => None,
+                }
+            }
+        };
+        Ok(end.filter(|&end| end > self.start).map(|end| self.block(end)))
+    }
+
+    fn block(&mut self, end: u64) -> Block {
         self.number += 1;
-        self.so_far += end - self.start;
-        let part = Part { file: Arc::clone(&self.file), range: self.start..end };
+        Block { number: self.number, part: self.cut(end) }
+    }
+
+    /// The bytes that the next block should have.
+    fn wanted(&self) -> u64 {
+        match self.size {
+            BlockSize::Bytes(bytes) => bytes.0,
+            BlockSize::Fitting(most) => {
+                let left = self.stream.is_none().then_some(self.filled - self.start);
+                self.fitting.next(most.0, left)
+            }
+            BlockSize::Records(_) => STRETCH_BYTES,
+        }
+    }
+
+    /// Takes everything up to a position.
+    fn cut(&mut self, end: u64) -> Part {
+        if let Held::Growing(growing) = &mut self.held {
+            let growing = std::mem::replace(growing, Growing::new(growing.lender()));
+            self.held = Held::Frozen(growing.freeze());
+        }
+        let whole = match &self.held {
+            Held::File(file) => Whole::File(Arc::clone(file)),
+            Held::Frozen(pieces) => Whole::Memory(Arc::clone(pieces)),
+            Held::Growing(_) => Whole::Memory(Arc::default()),
+        };
+        let part = Part { whole, range: self.start..end };
         self.start = end;
-        Ok(Some(Block { number: self.number, part, is_in_memory: self.stream.is_some() }))
+        part
     }
 
     /// Where a block of at most so many bytes ends.
     fn after_bytes(&mut self, bytes: u64) -> Result<u64, CutError> {
-        let full = self.start.saturating_add(bytes);
         // Whether a byte follows decides whether this is the last block, so that a stream is cut as a file is.
-        while self.filled <= full && !self.has_ended {
-            self.fill(full - self.filled + 1)?;
+        while self.filled - self.start <= bytes && !self.has_ended {
+            self.fill(bytes - (self.filled - self.start) + 1)?;
         }
+        let full = self.start.saturating_add(bytes);
         if self.filled <= full {
             return Ok(self.filled);
         }
-        if let Some(end) = self.search.last(&self.file, self.start, full)? {
+        if let Some(end) = self.search.last(&self.held, self.start, full)? {
             return Ok(end);
         }
         // One record is longer than a block.
@@ -208,88 +257,70 @@ impl Cutter {
     fn after_records(&mut self, count: u64) -> Result<u64, CutError> {
         let mut known = Counted::nothing(self.start);
         loop {
-            match self.search.nth(&self.file, known, self.filled, count)? {
+            match self.search.nth(&self.held, known, self.filled, count)? {
                 Ok(end) => return Ok(end),
                 Err(_) if self.has_ended => return Ok(self.filled),
                 Err(counted) => known = counted,
             }
-            self.grow()?;
+            let moved = self.grow()?;
+            known.after -= moved;
+            known.from -= moved;
         }
     }
 
-    /// Reads more of a block that has no end yet.
-    fn grow(&mut self) -> Result<(), CutError> {
+    /// Reads more of a block that has no end yet; tells by how much its positions have moved to the front.
+    fn grow(&mut self) -> Result<u64, CutError> {
         let has = self.filled - self.start;
         if has >= self.most_bytes {
             return Err(CutError::NoEnd(has));
         }
-        self.fill(has.max(STORE_BYTES))
+        let start = self.start;
+        self.fill(has.max(STRETCH_BYTES))?;
+        Ok(start - self.start)
     }
 
-    /// Appends at most `wanted` bytes of the stream to the file in memory; waits for the first of them.
+    /// Appends at most `wanted` bytes of the stream, or what completes a stretch; waits for the first of them.
     fn fill(&mut self, wanted: u64) -> Result<(), CutError> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
+        if let Held::Frozen(pieces) = &self.held {
+            // The rest of a stretch is the beginning of the next one.
+            let mut growing = Growing::new(&stream.lender);
+            growing.push_from(pieces, self.start..self.filled)?;
+            (self.start, self.filled) = (0, growing.len());
+            self.held = Held::Growing(growing);
+        }
+        let Held::Growing(growing) = &mut self.held else { return Ok(()) };
         // Small blocks are cut from what has come, however much that is.
-        let wanted = wanted.max(STORE_BYTES.saturating_sub(self.store.len()));
-        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-        self.has_ended = !stream.fill(&mut self.store, wanted)?;
-        self.filled = self.store.len();
-        Ok(())
-    }
-
-    /// Begins a new file in memory, so that the old one goes with its last block.
-    fn begin_store(&mut self) -> io::Result<()> {
-        if self.stream.is_none() || self.start < STORE_BYTES {
-            return Ok(());
-        }
-        let mut store = Store::new()?;
-        let mut piece = vec![0; PIECE_BYTES];
-        while self.start < self.filled {
-            let left = usize::try_from(self.filled - self.start).unwrap_or(usize::MAX);
-            let piece = &mut piece[..left.min(PIECE_BYTES)];
-            self.file.read_exact_at(piece, self.start)?;
-            store.push(piece)?;
-            self.start += piece.len() as u64;
-        }
-        self.file = Arc::clone(store.file());
-        (self.start, self.filled) = (0, store.len());
-        self.store = store;
+        let wanted = wanted.max(STRETCH_BYTES.saturating_sub(growing.len()));
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).min(READ_BYTES);
+        self.has_ended = !stream.fill(growing, wanted)?;
+        self.filled = growing.len();
         Ok(())
     }
 }
 
 impl Stream {
-    fn new(fd: OwnedFd) -> Self {
+    fn new(fd: OwnedFd, lender: &Lender) -> Self {
         let widened = widen(&fd, INPUT_PIPE);
-        Self { fd, widened, is_read: false }
+        Self { fd, widened, lender: lender.clone() }
     }
 
-    /// Appends at most `wanted` bytes to a file in memory, after waiting for the first of them; tells whether more may
-    /// come.
-    fn fill(&mut self, store: &mut Store, wanted: usize) -> Result<bool, CutError> {
-        if !self.is_read {
-            match store.take(&self.fd, wanted, Patience::Waits) {
-                Ok(Moved::Bytes(bytes)) => {
-                    if bytes < LITTLE_BYTES.min(wanted) && self.widened.is_some() {
-                        thread::sleep(NAP);
-                    }
-                    return Ok(true);
-                }
-                Ok(Moved::End) => return Ok(false),
-                Ok(Moved::WouldBlock) => {
-                    wait_for_input(&self.fd)?;
-                    return Ok(true);
-                }
-                // A terminal, a socket, a device.
-                Ok(_) => self.is_read = true,
-                Err(error) => return Err(error.source.into()),
-            }
-        }
-        let mut piece = vec![0; wanted.min(PIECE_BYTES)];
-        match rustix::io::retry_on_intr(|| rustix::io::read(&self.fd, &mut piece)) {
+    /// Appends at most `wanted` bytes, after waiting for the first of them; tells whether more may come.
+    fn fill(&mut self, growing: &mut Growing, wanted: usize) -> Result<bool, CutError> {
+        let room = growing.room(wanted)?;
+        let most = room.len();
+        match rustix::io::retry_on_intr(|| rustix::io::read(&self.fd, &mut *room)) {
             Ok(0) => return Ok(false),
-            Ok(count) => store.push(&piece[..count])?,
-            Err(rustix::io::Errno::AGAIN) => wait_for_input(&self.fd)?,
+            Ok(count) => {
+                growing.commit(count);
+                if count < LITTLE_BYTES.min(most) && self.widened.is_some() {
+                    thread::sleep(NAP);
+                }
+            }
+            Err(Errno::AGAIN) => {
+                fullbore_pipe::transfer::wait_until(&self.fd, rustix::event::PollFlags::IN)
+                    .map_err(io::Error::from)?;
+            }
             Err(errno) => return Err(io::Error::from(errno).into()),
         }
         Ok(true)
@@ -302,11 +333,6 @@ impl Drop for Stream {
             widened.put_back(&self.fd);
         }
     }
-}
-
-/// Waits until a non-blocking stream has something to read.
-fn wait_for_input(stream: impl AsFd) -> io::Result<()> {
-    Ok(fullbore_pipe::transfer::wait_until(stream, rustix::event::PollFlags::IN)?)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use fullbore_measure::Bytes;
-use fullbore_pipe::{pipe_budget, widen};
+use fullbore_pipe::{Lender, pipe_budget, widen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Signal, getrlimit};
 
@@ -17,10 +17,10 @@ use super::crew::Crew;
 use super::cut::Block;
 use super::ended::{Ended, Error, Event};
 use super::intake::Intake;
-use super::job::Job;
+use super::job::{Job, Means};
 use super::merge::Collector;
 use super::options::Options;
-use super::reader::Reader;
+use super::orphans::Orphans;
 use super::sink::Sink;
 use super::status::Statuses;
 use super::stop::Stop;
@@ -31,17 +31,24 @@ const PAUSES: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis
 /// Copies get so long to end after they were told to.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// A copy that one of these killed (HUP, INT, QUIT, TERM) is no news if so soon par gets a signal, too.
+const GROUP_SIGNALS: [i32; 4] = [1, 2, 3, 15];
+const GROUP_SIGNAL: Duration = Duration::from_millis(50);
+
 /// Pipes of the copies have at most this capacity.
 const PIPE_BYTES: u64 = 1 << 20;
 
 /// And at least this one.
 const LEAST_PIPE_BYTES: u64 = 64 << 10;
 
+/// Blocks in the row, however many descriptors there are: small outputs that wait are not counted in the window.
+const MOST_JOBS: usize = 512;
+
 /// Descriptors that a block may take, and those that the process needs besides.
 const DESCRIPTORS: [u64; 2] = [8, 32];
 
 pub(super) struct Dealer<'a, E> {
-    command: &'a Command,
+    means: Means<'a>,
     options: Options,
     stop: &'a Stop,
     on_event: E,
@@ -76,20 +83,22 @@ struct Tally {
 /// What Linux lets us have.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    pipe_bytes: Bytes,
     /// Blocks in the row, because each takes descriptors.
     jobs: usize,
+    /// Memory in use.
+    memory: Bytes,
 }
 
 impl<'a, E: FnMut(Event)> Dealer<'a, E> {
     pub(super) fn new(
-        command: &'a Command,
-        reader: Reader,
+        (command, lender): (&'a Command, Lender),
+        intake: Intake,
         ends: [BorrowedFd<'a>; 2],
         mut options: Options,
         stop: &'a Stop,
         on_event: E,
     ) -> Self {
+        let sinks = ends.map(|end| Sink::new(end, &lender));
         let collector = options.merge.take().and_then(Collector::new);
         let crew = Crew::new(options.jobs);
         // Each copy has two large pipes; standard input and output come on top.
@@ -97,28 +106,29 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         let share =
             (pipe_budget(options.pipe_limits).0 / pipes).clamp(LEAST_PIPE_BYTES, PIPE_BYTES);
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let memory = options.used_bytes();
         let most_jobs = files.saturating_sub(DESCRIPTORS[1]) / DESCRIPTORS[0];
         Self {
-            command,
+            means: Means { command, lender, pipe_bytes: Bytes(1 << share.ilog2()) },
             options,
             stop,
             on_event,
-            intake: Intake::new(reader),
+            intake,
             jobs: VecDeque::new(),
             crew,
-            sinks: ends.map(Sink::new),
+            sinks,
             collector,
             tally: Tally::default(),
             bounds: Bounds {
-                pipe_bytes: Bytes(1 << share.ilog2()),
-                jobs: usize::try_from(most_jobs).unwrap_or(usize::MAX).max(1),
+                jobs: usize::try_from(most_jobs).unwrap_or(usize::MAX).clamp(1, MOST_JOBS),
+                memory,
             },
             pace: Pace { pause: PAUSES[0], was_full: false },
         }
     }
 
     pub(super) fn run(mut self) -> Result<Ended, Error> {
-        let widened = widen(self.sinks[0].fd(), self.bounds.pipe_bytes);
+        let widened = widen(self.sinks[0].fd(), self.means.pipe_bytes);
         let ended = self.deal();
         match &ended {
             Ok(Ended::Done(_)) => {}
@@ -145,11 +155,11 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
                 turned => turned?,
             };
             if let Some(status) = self.tally.halted
-                && (self.options.halt.is_some_and(|halt| halt.now) || self.is_done()?)
+                && (self.options.halt.is_some_and(|halt| halt.now) || self.is_done())
             {
                 return Ok(Ended::Halted(status));
             }
-            if self.is_done()? {
+            if self.is_done() {
                 return match self.intake.take_failure() {
                     Some(error) => Err(error),
                     None => self.finish(),
@@ -169,9 +179,13 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         let status = self.tally.statuses.under(self.options.status);
         let Some(collector) = self.collector.take() else { return Ok(Ended::Done(status)) };
         match collector.finish(self.sinks[0].fd()) {
-            Ok(merged) => Ok(Ended::Done(if status == 0 { merged } else { status })),
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ended::ReaderLeft),
-            Err(error) => Err(Error::Writing(error)),
+            Ok(()) => Ok(Ended::Done(status)),
+            Err(trouble) => match Error::of_merge(0, trouble) {
+                Error::Writing(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    Ok(Ended::ReaderLeft)
+                }
+                error => Err(error),
+            },
         }
     }
 
@@ -189,24 +203,25 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         self.start_jobs()?;
         is_pressed |= self.pass()?;
         is_pressed |= self.keep()?;
+        // What found no room goes out although no copy runs and the input goes on.
+        let [output, errors] = &mut self.sinks;
+        output.flush().map_err(Error::Writing)?;
+        // Nobody listens to what the copies say; their output still counts.
+        if errors.flush().is_err() {
+            errors.drop_rest();
+        }
         Ok(is_pressed)
     }
 
     /// Whether every block was dealt out and all output passed on.
-    fn is_done(&mut self) -> Result<bool, Error> {
+    fn is_done(&self) -> bool {
         let no_more = self.tally.halted.is_some() || self.intake.has_ended();
-        if !no_more || !self.jobs.is_empty() {
-            return Ok(false);
-        }
-        let mut is_flushed = true;
-        for sink in &mut self.sinks {
-            is_flushed &= sink.flush().map_err(Error::Writing)?;
-        }
-        Ok(is_flushed)
+        no_more && self.jobs.is_empty() && !self.sinks.iter().any(Sink::has_rest)
     }
 
-    fn held_bytes(&self) -> u64 {
-        self.jobs.iter().map(Job::held_bytes).sum()
+    /// What fits into the window besides the input and output that wait now, and what the reading thread has.
+    fn room_bytes(&self) -> u64 {
+        self.bounds.memory.0.saturating_sub(self.means.lender.out_bytes())
     }
 
     /// Starts copies for the blocks that wait, as many as may run.
@@ -214,7 +229,7 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         while self.tally.halted.is_none() && self.intake.has_block() {
             let running = self.jobs.iter().filter(|job| job.is_running()).count();
             let is_full = self.jobs.len() >= self.bounds.jobs
-                || (!self.jobs.is_empty() && self.held_bytes() >= self.options.window.0);
+                || (!self.jobs.is_empty() && self.room_bytes() == 0);
             if is_full || running >= self.crew.may_run(running, Instant::now()) {
                 break;
             }
@@ -235,7 +250,7 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
 
     fn start(&self, block: &Block, slot: usize, tries: u32) -> Result<Job, Error> {
         let header = self.intake.header();
-        let job = Job::start(self.command, (block, slot), header, self.bounds.pipe_bytes, tries);
+        let job = Job::start(&self.means, (block, slot), header, tries);
         let mut job = job.map_err(|error| Error::Starting(block.number, error))?;
         if block.number > 1 {
             job.out.skip_lines(self.options.header_lines);
@@ -243,7 +258,10 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         if tries <= self.options.retries {
             job.again = Some(block.clone());
         }
-        job.feed().map_err(|error| Error::Moving(block.number, error))?;
+        if let Err(error) = job.feed() {
+            job.signal(Signal::KILL);
+            return Err(Error::Moving(block.number, error));
+        }
         Ok(job)
     }
 
@@ -260,11 +278,15 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             let job = &mut self.jobs[index];
             let (Some(status), false) = (job.status, job.is_settled) else { continue };
             job.is_settled = true;
+            self.intake.learn(job.seen());
+            if let Some(share) = job.waited() {
+                self.crew.note_wait(share);
+            }
             let block = job.position.block;
             if let Some(log) = &mut self.options.joblog {
                 // What is still in its pipe counts.
                 job.out.keep(true).map_err(|error| Error::Moving(block, error))?;
-                log.note(self.command, job).map_err(Error::Joblog)?;
+                log.note(self.means.command, job).map_err(Error::Joblog)?;
             }
             if status.code == 0 {
                 job.again = None;
@@ -272,7 +294,12 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
                 self.tally.failures += 1;
                 let again = job.again.take();
                 let is_tried_again = again.is_some();
-                if status.signal.is_some() || is_tried_again {
+                let is_end = || self.stop.comes_within(GROUP_SIGNAL);
+                let is_told = match status.signal {
+                    Some(signal) => !GROUP_SIGNALS.contains(&signal) || !is_end(),
+                    None => is_tried_again,
+                };
+                if is_told {
                     (self.on_event)(Event::Failed { block, status, is_tried_again });
                 }
                 if let Some(again) = again {
@@ -307,7 +334,8 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         let endings: Vec<BorrowedFd<'_>> = self.jobs.iter().filter_map(Job::ending).collect();
         fds.extend(endings.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(self.pace.pause.subsec_nanos()) };
-        let has_work = !self.jobs.is_empty() || news.is_none();
+        let has_rest = self.sinks.iter().any(Sink::has_rest);
+        let has_work = !self.jobs.is_empty() || news.is_none() || has_rest;
         // Interrupted or out of memory: then this look comes early.
         let _ = poll(&mut fds, has_work.then_some(&pause));
         watches_reader && fds[1].revents().contains(PollFlags::ERR)
@@ -315,6 +343,11 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
 
     /// Ends all copies: their pipes first, then by a signal, at last by SIGKILL.
     fn end_all(&mut self, signal: Signal) {
+        self.jobs.retain(Job::is_running);
+        if self.jobs.is_empty() {
+            return;
+        }
+        let orphans = Orphans::adopt();
         for job in &mut self.jobs {
             job.cut_off();
             job.signal(signal);
@@ -334,6 +367,7 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             // Without its status, a process counts as ended.
             self.jobs.retain_mut(|job| job.reap().is_ok() && job.is_running());
         }
+        orphans.end(signal, deadline.saturating_duration_since(Instant::now()));
     }
 }
 

@@ -5,7 +5,9 @@ use std::io;
 
 use fullbore_measure::Bytes;
 
+use super::cut::CutError;
 use super::job::Status;
+use super::merge::Trouble;
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,9 @@ pub enum Event {
         /// Whether it is tried again.
         is_tried_again: bool,
     },
+    /// Dealing out changes what the command writes for the beginning of the input, from this byte of the output on, or
+    /// its exit status. One copy of the command goes on, with everything.
+    Differs(u64),
 }
 
 /// Why it could not go on.
@@ -55,9 +60,32 @@ pub enum Error {
     /// Writing the log of copies failed.
     Joblog(io::Error),
     /// The output of this block cannot be merged with those before.
-    Merging(u64, io::Error),
+    Merging(u64, String),
+    /// The command that merges the outputs failed.
+    MergeCommand(Status),
     /// What is to be merged takes more memory than [`Options::window`](super::Options::window).
     TooMuchToMerge(Bytes),
+}
+
+impl From<CutError> for Error {
+    fn from(error: CutError) -> Self {
+        match error {
+            CutError::Reading(error) => Self::Reading(error),
+            CutError::NoEnd(bytes) => Self::NoRecordEnd(Bytes(bytes)),
+        }
+    }
+}
+
+impl Error {
+    /// `block` is the one whose output was merged last; 0 at the end.
+    pub(super) fn of_merge(block: u64, trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Output(why) => Self::Merging(block, why),
+            Trouble::Command(status) => Self::MergeCommand(status),
+            Trouble::Writing(error) => Self::Writing(error),
+            Trouble::Memory(error) => Self::Preparing(error),
+        }
+    }
 }
 
 impl fmt::Display for Error {
@@ -75,6 +103,7 @@ impl fmt::Display for Error {
             Self::Merging(block, error) => {
                 write!(f, "merging the output of block {block}: {error}")
             }
+            Self::MergeCommand(status) => write!(f, "merging the outputs: the command {status}"),
             Self::TooMuchToMerge(bytes) => write!(f, "the outputs to merge take more than {bytes}"),
         }
     }
@@ -83,12 +112,14 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NoRecordEnd(_) | Self::TooMuchToMerge(_) => None,
+            Self::NoRecordEnd(_)
+            | Self::TooMuchToMerge(_)
+            | Self::Merging(..)
+            | Self::MergeCommand(_) => None,
             Self::Reading(error)
             | Self::Starting(_, error)
             | Self::Writing(error)
             | Self::Moving(_, error)
-            | Self::Merging(_, error)
             | Self::Preparing(error)
             | Self::Joblog(error) => Some(error),
         }

@@ -1,28 +1,77 @@
 //! Blocks on their way from the reading thread to a copy.
 
+use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 
-use fullbore_measure::Bytes;
+use rustix::event::{PollFd, PollFlags, poll};
 
-use super::cut::{Block, CutError};
+use super::cut::Block;
 use super::ended::Error;
+use super::fitting::{Fitting, Lessons, Seen};
 use super::reader::{Cut, Reader};
+use super::stop::Stop;
 use super::store::Part;
 
 /// What came from the reading thread.
 #[derive(Debug)]
 pub(super) struct Intake {
-    reader: Reader,
+    /// `None` when everything is here.
+    reader: Option<Reader>,
     header: Option<Part>,
-    /// A block that no copy works on yet.
-    waiting: Option<Block>,
+    /// Blocks that no copy works on yet.
+    waiting: VecDeque<Block>,
     /// Why no more blocks come; told after those before.
     failed: Option<Error>,
+    fitting: Arc<Fitting>,
+    lessons: Lessons,
 }
 
 impl Intake {
-    pub(super) fn new(reader: Reader) -> Self {
-        Self { reader, header: None, waiting: None, failed: None }
+    /// Blocks that a reader brings.
+    pub(super) fn new(reader: Reader, fitting: Arc<Fitting>) -> Self {
+        Self {
+            reader: Some(reader),
+            header: None,
+            waiting: VecDeque::new(),
+            failed: None,
+            fitting,
+            lessons: Lessons::default(),
+        }
+    }
+
+    /// Blocks that are here.
+    pub(super) fn of(header: Option<Part>, blocks: Vec<Block>, fitting: Arc<Fitting>) -> Self {
+        Self {
+            reader: None,
+            header,
+            waiting: blocks.into(),
+            failed: None,
+            fitting,
+            lessons: Lessons::default(),
+        }
+    }
+
+    /// Waits for the next block; `None` after the last, after a failure, and when a signal comes.
+    pub(super) fn wait_for_block(&mut self, stop: &Stop) -> Option<Block> {
+        while !self.has_block() {
+            if self.has_ended() || stop.signal().is_some() {
+                return None;
+            }
+            let bell = stop.bell();
+            let news = self.news();
+            let ends = [Some(&bell), news.as_ref()];
+            let mut fds: Vec<PollFd<'_>> =
+                ends.into_iter().flatten().map(|end| PollFd::new(end, PollFlags::IN)).collect();
+            // Interrupted: then this look comes early.
+            let _ = poll(&mut fds, None);
+        }
+        self.take()
+    }
+
+    /// Learns from a copy that has ended how large the next blocks should be.
+    pub(super) fn learn(&mut self, seen: Seen) {
+        self.fitting.learn(&mut self.lessons, seen);
     }
 
     /// The first lines, which every copy gets.
@@ -32,7 +81,8 @@ impl Intake {
 
     /// Whether no block waits and none will come.
     pub(super) fn has_ended(&self) -> bool {
-        self.waiting.is_none() && (self.failed.is_some() || self.reader.has_ended())
+        self.waiting.is_empty()
+            && (self.failed.is_some() || self.reader.as_ref().is_none_or(Reader::has_ended))
     }
 
     /// Why the input ended early.
@@ -40,37 +90,34 @@ impl Intake {
         self.failed.take()
     }
 
-    /// Readable when a block may have come; `None` while one waits, and when none will come.
+    /// Readable when a block may have come; `None` while some wait, and when none will come.
     pub(super) fn news(&self) -> Option<BorrowedFd<'_>> {
-        let is_wanted = self.waiting.is_none() && !self.has_ended();
-        is_wanted.then(|| self.reader.news())
+        let is_wanted = self.waiting.is_empty() && !self.has_ended();
+        self.reader.as_ref().filter(|_| is_wanted).map(Reader::news)
     }
 
-    /// Takes the block that waits.
+    /// Takes the next block that waits.
     pub(super) fn take(&mut self) -> Option<Block> {
-        self.waiting.take()
+        self.waiting.pop_front()
     }
 
     /// Gives back a block that could not be worked on yet.
     pub(super) fn put_back(&mut self, block: Block) {
-        self.waiting = Some(block);
+        self.waiting.push_front(block);
     }
 
     /// Whether a block waits, perhaps one that came just now.
     pub(super) fn has_block(&mut self) -> bool {
-        while self.waiting.is_none() && self.failed.is_none() {
-            match self.reader.take() {
-                Some(Cut::Block(block)) => self.waiting = Some(block),
+        while self.waiting.is_empty() && self.failed.is_none() {
+            match self.reader.as_mut().and_then(Reader::take) {
+                Some(Cut::Blocks(blocks)) => self.waiting.extend(blocks),
                 Some(Cut::Header(header)) => self.header = Some(header),
                 Some(Cut::Failed(error)) => {
-                    self.failed = Some(match error {
-                        CutError::Reading(error) => Error::Reading(error),
-                        CutError::NoEnd(bytes) => Error::NoRecordEnd(Bytes(bytes)),
-                    });
+                    self.failed = Some(error.into());
                 }
                 None => return false,
             }
         }
-        self.waiting.is_some()
+        !self.waiting.is_empty()
     }
 }

@@ -1,5 +1,6 @@
 //! A block and the process that works on it.
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -7,22 +8,25 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant, SystemTime};
 
 use fullbore_measure::Bytes;
-use fullbore_pipe::set_capacity;
-use fullbore_pipe::transfer::{Moved, Patience, from_file};
+use fullbore_pipe::transfer::Moved;
+use fullbore_pipe::{Lender, capacity, set_capacity};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionread;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use super::command::{Command, Position};
+use super::crew::share_of_waiting;
 use super::cut::Block;
+use super::fitting::Seen;
 use super::output::Output;
 use super::store::Part;
 
-/// Most that one call feeds.
-const MOST_BYTES: u64 = 1 << 20;
-
 /// Blocks up to this size fit into a new pipe as it is.
 const SMALL_BYTES: u64 = 64 << 10;
+
+/// Of a shorter life little can be told.
+const WORTH_A_LOOK: Duration = Duration::from_millis(5);
 
 /// A pipe that holds less than this share of its capacity may run dry before the next look.
 const LOW: u64 = 2;
@@ -35,7 +39,6 @@ pub(super) struct Job {
     pub(super) bytes: u64,
     /// The block, while it may be tried again.
     pub(super) again: Option<Block>,
-    is_in_memory: bool,
     pub(super) tries: u32,
     pub(super) out: Output,
     pub(super) err: Output,
@@ -48,6 +51,15 @@ pub(super) struct Job {
     input: Feed,
 }
 
+/// What every copy is started with.
+#[derive(Debug)]
+pub(super) struct Means<'a> {
+    pub(super) command: &'a Command,
+    pub(super) lender: Lender,
+    /// The capacity of its pipes, if Linux grants it.
+    pub(super) pipe_bytes: Bytes,
+}
+
 /// The copy of the command.
 #[derive(Debug)]
 struct Process {
@@ -56,7 +68,10 @@ struct Process {
     pidfd: Option<OwnedFd>,
     started: Instant,
     started_at: SystemTime,
+    /// When it began to read.
+    began: Option<Duration>,
     took: Option<Duration>,
+    waited: Option<f64>,
 }
 
 /// What the copy reads.
@@ -64,9 +79,12 @@ struct Process {
 struct Feed {
     /// `None` when it has everything.
     pipe: Option<OwnedFd>,
+    lender: Lender,
     capacity: u64,
     /// What is left to feed, the next last.
     parts: Vec<Part>,
+    /// Bytes that were fed.
+    fed: u64,
 }
 
 /// When the output of the first block in the row is passed on.
@@ -96,14 +114,21 @@ impl Status {
     }
 }
 
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.signal {
+            Some(signal) => write!(f, "was killed by signal {signal}"),
+            None => write!(f, "failed with status {}", self.code),
+        }
+    }
+}
+
 impl Job {
-    /// Starts a copy of the command for a block, for the `tries`th time; pipes get a capacity of `pipe_bytes`, if Linux
-    /// grants it.
+    /// Starts a copy of the command for a block, for the `tries`th time.
     pub(super) fn start(
-        command: &Command,
+        means: &Means<'_>,
         (block, slot): (&Block, usize),
         header: Option<&Part>,
-        pipe_bytes: Bytes,
         tries: u32,
     ) -> io::Result<Self> {
         let position = Position { block: block.number, slot };
@@ -113,32 +138,45 @@ impl Job {
         let (child_in, stdin) = pipe_with(PipeFlags::CLOEXEC)?;
         let (out, child_out) = pipe_with(PipeFlags::CLOEXEC)?;
         let (err, child_err) = pipe_with(PipeFlags::CLOEXEC)?;
-        let mut capacity = SMALL_BYTES;
         if block.part.len() > SMALL_BYTES {
             // Refused where the user's pipes hold too much already: smaller pipes are slower, and as right.
-            capacity = set_capacity(&stdin, pipe_bytes).map_or(capacity, |granted| granted.0);
-            let _ = set_capacity(&out, pipe_bytes);
+            let _ = set_capacity(&stdin, means.pipe_bytes);
+            let _ = set_capacity(&out, means.pipe_bytes);
         }
+        let capacity = capacity(&stdin).map_or(SMALL_BYTES, |bytes| bytes.0);
         for fd in [&stdin, &out, &err] {
             rustix::io::ioctl_fionbio(fd, true)?;
         }
         let (started, started_at) = (Instant::now(), SystemTime::now());
-        let child = command.spawn(position, [child_in, child_out, child_err])?;
+        let child = means.command.spawn(position, [child_in, child_out, child_err])?;
         let pidfd = Pid::from_raw(child.id().cast_signed())
             .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         Ok(Self {
             position,
             bytes: block.part.len(),
             again: None,
-            is_in_memory: block.is_in_memory,
             tries,
-            out: Output::new(out),
-            err: Output::new(err),
+            out: Output::new(out, &means.lender),
+            err: Output::new(err, &means.lender),
             status: None,
             is_settled: false,
             is_begun: false,
-            process: Process { child, pidfd, started, started_at, took: None },
-            input: Feed { pipe: Some(stdin), capacity, parts },
+            process: Process {
+                child,
+                pidfd,
+                started,
+                started_at,
+                began: None,
+                took: None,
+                waited: None,
+            },
+            input: Feed {
+                pipe: Some(stdin),
+                lender: means.lender.clone(),
+                capacity,
+                parts,
+                fed: 0,
+            },
         })
     }
 
@@ -149,25 +187,26 @@ impl Job {
 
     /// Feeds what finds room, and tells whether its input ran low since the last time.
     pub(super) fn feed(&mut self) -> io::Result<bool> {
-        let Feed { pipe: Some(stdin), capacity, parts } = &mut self.input else {
+        let Feed { pipe: Some(stdin), lender, capacity, parts, fed } = &mut self.input else {
             return Ok(false);
         };
         let held = ioctl_fionread(&*stdin).unwrap_or(0);
+        if self.process.began.is_none() && held < *fed {
+            self.process.began = Some(self.process.started.elapsed());
+        }
         let is_low = held < *capacity / LOW;
         while let Some(part) = parts.last_mut() {
-            let at_most = usize::try_from(part.len().min(MOST_BYTES)).unwrap_or(usize::MAX);
-            match from_file(&part.file, part.range.start, &*stdin, at_most, Patience::Never) {
-                Ok(Moved::Bytes(bytes)) => part.range.start += bytes as u64,
+            match part.feed(&*stdin, lender) {
+                Ok(Moved::Bytes(bytes)) => *fed += bytes as u64,
                 Ok(Moved::WouldBlock) => return Ok(is_low),
-                Ok(Moved::End) => return Err(shorter()),
                 Ok(Moved::CannotSplice(why)) => return Err(why.into_error().source),
+                Ok(_) => return Err(shorter()),
                 // It reads no more, as head does; that is no error.
-                Err(error) if error.source.kind() == io::ErrorKind::BrokenPipe => {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                     parts.clear();
                     break;
                 }
-                Err(error) => return Err(error.source),
-                Ok(_) => {}
+                Err(error) => return Err(error),
             }
             if part.len() == 0 {
                 parts.pop();
@@ -184,15 +223,33 @@ impl Job {
 
     /// Notes that the process has ended, if it has.
     pub(super) fn reap(&mut self) -> io::Result<()> {
-        if self.status.is_none()
-            && let Some(status) = self.process.child.try_wait()?
-        {
+        if self.status.is_some() || !self.may_have_ended() {
+            return Ok(());
+        }
+        let is_long = self.process.started.elapsed() >= WORTH_A_LOOK;
+        let waited = if is_long { share_of_waiting(self.process.child.id()) } else { None };
+        if let Some(status) = self.process.child.try_wait()? {
+            self.process.waited = waited;
             self.status = Some(Status::of(status));
             self.process.took = Some(self.process.started.elapsed());
             self.process.pidfd = None;
             self.input.pipe = None;
+            self.input.parts.clear();
         }
         Ok(())
+    }
+
+    /// Asks the descriptor of the process, which is cheaper than to ask for its status.
+    fn may_have_ended(&self) -> bool {
+        let Some(pidfd) = &self.process.pidfd else { return true };
+        let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut fds, Some(&now)) != Ok(0)
+    }
+
+    /// The share of its time that it waited for a CPU, if it ran long enough to tell.
+    pub(super) fn waited(&self) -> Option<f64> {
+        self.process.waited
     }
 
     /// Whether it has ended, and all its output was taken.
@@ -225,11 +282,15 @@ impl Job {
         (self.process.started_at, self.process.took.unwrap_or_default())
     }
 
-    /// Bytes in memory that this block takes.
-    pub(super) fn held_bytes(&self) -> u64 {
-        let is_needed = self.again.is_some() || self.input.pipe.is_some();
-        let input = if self.is_in_memory && is_needed { self.bytes } else { 0 };
-        input + self.out.held_bytes() + self.err.held_bytes()
+    /// Bytes in memory that it has written and nobody was given yet.
+    pub(super) fn kept_bytes(&self) -> u64 {
+        self.out.held_bytes() + self.err.held_bytes()
+    }
+
+    /// How it did, once it has ended.
+    pub(super) fn seen(&self) -> Seen {
+        let took = self.process.took.unwrap_or_default();
+        Seen { bytes: self.bytes, took, began: self.process.began }
     }
 
     /// Sends a signal, unless it has ended.

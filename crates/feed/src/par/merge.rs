@@ -1,16 +1,17 @@
 //! Makes one output of those of all copies, where putting them one after the other is not enough.
 
+mod files;
 mod numbers;
 mod uniq_count;
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
-use std::os::fd::{AsRawFd, BorrowedFd};
-use std::os::unix::fs::FileExt;
-use std::process::Stdio;
+use std::os::fd::BorrowedFd;
 
 use super::command::Command;
-use super::store::Part;
+use super::job::Status;
+use super::kept::Kept;
+use files::Files;
 use numbers::{Fold, Numbers};
 use uniq_count::UniqCount;
 
@@ -38,6 +39,24 @@ pub enum Merge {
     Through(Command),
 }
 
+/// Why outputs could not be merged.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The output of a block is not what the merge expects.
+    Output(String),
+    /// The merging command failed.
+    Command(Status),
+    Writing(io::Error),
+    /// Linux refused a file in memory, or a process.
+    Memory(io::Error),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Writing(error)
+    }
+}
+
 /// Takes the outputs in order.
 #[derive(Debug)]
 pub(super) enum Collector {
@@ -45,7 +64,7 @@ pub(super) enum Collector {
     /// The byte, and whether the outputs so far end with it.
     Squeeze(u8, bool),
     UniqCount(UniqCount),
-    Files(Command, Vec<Part>),
+    Files(Files),
 }
 
 impl Collector {
@@ -56,7 +75,7 @@ impl Collector {
             Merge::Greatest => Self::Numbers(Numbers::new(Fold::Greatest)),
             Merge::Squeeze(byte) => Self::Squeeze(byte, false),
             Merge::UniqCount => Self::UniqCount(UniqCount::default()),
-            Merge::Files(command) => Self::Files(command, Vec::new()),
+            Merge::Files(command) => Self::Files(Files::new(command)),
             Merge::Through(_) => return None,
         })
     }
@@ -64,28 +83,29 @@ impl Collector {
     /// Bytes in memory that are kept to the end.
     pub(super) fn held_bytes(&self) -> u64 {
         match self {
-            Self::Files(_, parts) => parts.iter().map(Part::len).sum(),
+            Self::Files(files) => files.bytes,
             Self::Numbers(_) | Self::Squeeze(..) | Self::UniqCount(_) => 0,
         }
     }
 
     /// Takes the output of the next block.
-    pub(super) fn take(&mut self, output: Part, out: BorrowedFd<'_>) -> io::Result<()> {
+    pub(super) fn take(&mut self, output: &mut Kept, out: BorrowedFd<'_>) -> Result<(), Trouble> {
         match self {
             Self::Numbers(numbers) => {
                 if output.len() > NUMBERS_BYTES {
-                    return Err(io::Error::other("an output of numbers is at most 1 MiB long"));
+                    return Err(Trouble::Output(
+                        "an output of numbers is at most 1 MiB long".into(),
+                    ));
                 }
                 let mut text = Vec::new();
-                PartReader::new(output).read_to_end(&mut text)?;
-                numbers.add(&text).map_err(io::Error::other)
+                output.read_to_end(&mut text)?;
+                numbers.add(&text).map_err(Trouble::Output)
             }
             Self::Squeeze(byte, ends_with_it) => {
-                let mut reader = PartReader::new(output);
                 let mut out = File::from(out.try_clone_to_owned()?);
                 let mut piece = vec![0; PIECE_BYTES];
                 loop {
-                    let count = reader.read(&mut piece)?;
+                    let count = output.read(&mut piece)?;
                     let Some(last) = piece[..count].last() else { return Ok(()) };
                     let skipped = usize::from(*ends_with_it && piece[0] == *byte);
                     *ends_with_it = last == byte;
@@ -94,51 +114,30 @@ impl Collector {
             }
             Self::UniqCount(counts) => {
                 let out = File::from(out.try_clone_to_owned()?);
-                counts.add(BufReader::new(PartReader::new(output)), out)
+                counts.add(BufReader::new(output), out).map_err(|error| {
+                    match error.raw_os_error() {
+                        Some(_) => Trouble::Writing(error),
+                        None => Trouble::Output(error.to_string()),
+                    }
+                })
             }
-            Self::Files(_, parts) => {
-                parts.push(output);
-                Ok(())
+            Self::Files(files) => {
+                files.take(output).map_err(Trouble::Memory)?.map_err(Trouble::Command)
             }
         }
     }
 
-    /// Writes what is left; returns the exit status of the merging command.
-    pub(super) fn finish(self, out: BorrowedFd<'_>) -> io::Result<u8> {
+    /// Writes what is left.
+    pub(super) fn finish(self, out: BorrowedFd<'_>) -> Result<(), Trouble> {
         let mut file = File::from(out.try_clone_to_owned()?);
         match self {
             Self::Numbers(numbers) => file.write_all(&numbers.text())?,
             Self::Squeeze(..) => {}
             Self::UniqCount(counts) => counts.finish(file)?,
-            Self::Files(command, parts) => {
-                // Opened anew by their names, so that the command inherits nothing.
-                let folder = format!("/proc/{}/fd", std::process::id());
-                let names = parts.iter().map(|part| format!("{folder}/{}", part.file.as_raw_fd()));
-                let mut process = command.process();
-                process.args(names).stdin(Stdio::null()).stdout(Stdio::from(file));
-                let status = process.status()?;
-                return Ok(super::job::Status::of(status).code);
+            Self::Files(files) => {
+                files.finish(&file).map_err(Trouble::Memory)?.map_err(Trouble::Command)?;
             }
         }
-        Ok(0)
-    }
-}
-
-/// Reads a part of a file from its beginning.
-struct PartReader(Part);
-
-impl PartReader {
-    fn new(part: Part) -> Self {
-        Self(part)
-    }
-}
-
-impl Read for PartReader {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.0.len()).unwrap_or(usize::MAX);
-        let most = into.len().min(left);
-        let count = self.0.file.read_at(&mut into[..most], self.0.range.start)?;
-        self.0.range.start += count as u64;
-        Ok(count)
+        Ok(())
     }
 }

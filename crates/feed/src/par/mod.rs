@@ -1,7 +1,7 @@
 //! Deals a stream out to copies of a command, and puts their output together again in order.
 //!
-//! Flow: [`Source`] ─records─▶ `Block` (a part of a file, or of a file in memory) ─spliced─▶ the standard input of a
-//! process of its own ─pipe─▶ output, when it is the block's turn; until then a file in memory keeps what it writes.
+//! Flow: [`Source`] ─records─▶ `Block` (a part of a file, or of a stream in memory) ─pages, not copied─▶ the standard
+//! input of a process of its own ─pipe─▶ output, when it is the block's turn; until then memory keeps what it writes.
 //!
 //! One thread cuts the input, because reading may wait. The calling thread does all else. It never waits for a pipe: a
 //! pipe that a waiting writer fills wakes it at every read of a few kilobytes. It looks at all pipes from time to time,
@@ -12,12 +12,16 @@ mod crew;
 mod cut;
 mod dealer;
 mod ended;
+mod fitting;
 mod intake;
 mod job;
 mod joblog;
+mod kept;
 mod merge;
 mod options;
+mod orphans;
 mod output;
+mod prove;
 mod reader;
 mod records;
 mod sink;
@@ -26,7 +30,11 @@ mod stop;
 mod store;
 mod through;
 
-use std::os::fd::AsFd;
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use fullbore_pipe::Lender;
 
 pub use command::{Command, Missing, Position};
 pub use crew::Jobs;
@@ -42,8 +50,14 @@ pub use stop::Stop;
 
 use cut::Cutter;
 use dealer::Dealer;
+use fitting::Fitting;
+use intake::Intake;
+use prove::Beginning;
 use reader::Reader;
 use through::Through;
+
+/// So much of the input is worked on twice if a proof is asked for.
+const PROVED_BYTES: u64 = 64 << 20;
 
 /// Deals `source` out to copies of `command`, each with one block of whole records as its standard input, and writes
 /// their output to `output` and what they say to `errors`, in the order of the blocks. Returns when all have ended.
@@ -59,17 +73,57 @@ pub fn par(
     errors: impl AsFd,
     options: Options,
     stop: &Stop,
+    mut on_event: impl FnMut(Event),
+) -> Result<Ended, Error> {
+    let lender = Lender::new(usize::try_from(options.used_bytes().0).unwrap_or(usize::MAX));
+    let fitting = Arc::new(Fitting::new(options.jobs.most()));
+    let cut = (options.records.clone(), options.block);
+    let memory = (&lender, Arc::clone(&fitting));
+    let cutter = Cutter::new(source, cut, options.window.0, memory).map_err(Error::Preparing)?;
+    let reader = Reader::start(cutter, options.header_lines).map_err(Error::Preparing)?;
+    let mut intake = Intake::new(reader, Arc::clone(&fitting));
+    let ends = [output.as_fd(), errors.as_fd()];
+    if options.is_proved {
+        let most = PROVED_BYTES.min(options.window.0 / 4);
+        let beginning = Beginning::take(&mut intake, most, stop);
+        if beginning.blocks.is_empty() {
+            // Reading failed, or a signal came.
+            return deal((command, lender), intake, ends, options, stop, on_event);
+        }
+        let again = |header, blocks, output: &File, errors: &File| {
+            let intake = Intake::of(header, blocks, fitting);
+            let ends = [output.as_fd(), errors.as_fd()];
+            deal((command, lender.clone()), intake, ends, prove::plan(&options), stop, |_| {})
+        };
+        let difference = beginning.difference(command, &lender, stop, again)?;
+        if let Some(signal) = stop.signal() {
+            return Ok(Ended::Stopped(signal));
+        }
+        if let Some(at) = difference {
+            on_event(Event::Differs(at));
+            return beginning.go_on_serially(intake, command, ends, &lender, stop);
+        }
+        beginning.put_back(&mut intake);
+    }
+    deal((command, lender), intake, ends, options, stop, on_event)
+}
+
+/// Deals out what comes in.
+fn deal(
+    (command, lender): (&Command, Lender),
+    intake: Intake,
+    [output, errors]: [BorrowedFd<'_>; 2],
+    options: Options,
+    stop: &Stop,
     on_event: impl FnMut(Event),
 ) -> Result<Ended, Error> {
-    let cutter = Cutter::new(source, options.records.clone(), options.block, options.window.0);
-    let cutter = cutter.map_err(Error::Preparing)?;
-    let reader = Reader::start(cutter, options.header_lines).map_err(Error::Preparing)?;
-    let (output, errors) = (output.as_fd(), errors.as_fd());
     let Some(Merge::Through(last)) = &options.merge else {
-        return Dealer::new(command, reader, [output, errors], options, stop, on_event).run();
+        return Dealer::new((command, lender), intake, [output, errors], options, stop, on_event)
+            .run();
     };
     let mut last = Through::start(last, output).map_err(Error::Preparing)?;
-    let ended = last
-        .dealt(|pipe| Dealer::new(command, reader, [pipe, errors], options, stop, on_event).run());
+    let ended = last.dealt(|pipe| {
+        Dealer::new((command, lender), intake, [pipe, errors], options, stop, on_event).run()
+    });
     last.end(ended)
 }

@@ -1,7 +1,7 @@
 //! How to deal out a stream.
 
 use fullbore_measure::Bytes;
-use fullbore_pipe::Limits;
+use fullbore_pipe::{Limits, PIECE_BYTES};
 
 use super::crew::Jobs;
 use super::cut::BlockSize;
@@ -45,6 +45,23 @@ pub struct Options {
     pub retries: u32,
     /// Where to note every copy.
     pub joblog: Option<Joblog>,
+    /// Work on the beginning of the input (64 MiB, at most a quarter of the window) twice, in blocks and in one piece. If
+    /// output or status differ, go on with one copy of the command that gets everything.
+    pub is_proved: bool,
     /// What Linux grants pipes here.
     pub pipe_limits: Limits,
+}
+
+impl Options {
+    /// The part of the window that may be in use before another block is dealt out. Meanwhile one more can be read; and
+    /// pieces of memory may not be full.
+    pub(super) fn used_bytes(&self) -> Bytes {
+        let block = match self.block {
+            BlockSize::Bytes(bytes) | BlockSize::Fitting(bytes) => bytes.0,
+            BlockSize::Records(_) => 0,
+        };
+        let window = self.window.0;
+        let apart = block.saturating_add(2 * PIECE_BYTES as u64);
+        Bytes(window.saturating_sub(apart).max(window / 2))
+    }
 }

@@ -1,23 +1,24 @@
 //! What a copy writes: passed on when it is its turn, kept until then.
 
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
-use fullbore_measure::Bytes;
-use fullbore_pipe::transfer::{Moved, Patience};
+use fullbore_pipe::{Lender, capacity};
 use memchr::memchr;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::ioctl_fionread;
+use rustix::io::{Errno, ioctl_fionread};
 
+use super::kept::Kept;
 use super::sink::{Passed, Sink};
-use super::store::{Part, Store};
 
 /// Most that one call keeps.
 const MOST_BYTES: usize = 1 << 20;
 
 /// A pipe that holds so many bytes is emptied although it is not its turn.
 const MANY_BYTES: u64 = 32 << 10;
+
+/// What a pipe holds at least. Source: pipe(7).
+const LEAST_CAPACITY: u64 = 4096;
 
 /// Lines that are dropped are looked for in pieces.
 const PIECE_BYTES: usize = 64 << 10;
@@ -27,17 +28,18 @@ const PIECE_BYTES: usize = 64 << 10;
 pub(super) struct Output {
     /// `None` after its end.
     pipe: Option<OwnedFd>,
-    kept: Option<Store>,
-    /// So much of what was kept is passed on.
-    given: u64,
+    kept: Kept,
     /// Lines at the beginning that are not passed on: the header, which the first block has given.
     skip_lines: u64,
     received: u64,
+    /// What its pipe holds.
+    capacity: u64,
 }
 
 impl Output {
-    pub(super) fn new(pipe: OwnedFd) -> Self {
-        Self { pipe: Some(pipe), kept: None, given: 0, skip_lines: 0, received: 0 }
+    pub(super) fn new(pipe: OwnedFd, lender: &Lender) -> Self {
+        let capacity = capacity(&pipe).map_or(LEAST_CAPACITY, |bytes| bytes.0);
+        Self { pipe: Some(pipe), kept: Kept::new(lender), skip_lines: 0, received: 0, capacity }
     }
 
     pub(super) fn skip_lines(&mut self, lines: u64) {
@@ -60,52 +62,56 @@ impl Output {
     }
 
     pub(super) fn held_bytes(&self) -> u64 {
-        self.kept.as_ref().map_or(0, |kept| kept.len() - self.given)
+        self.kept.len()
     }
 
     /// Takes what was kept of an output that has ended.
-    pub(super) fn take_kept(&mut self) -> io::Result<Part> {
-        let kept = self.kept.take().map_or_else(Store::new, Ok)?;
-        Ok(Part { file: Arc::clone(kept.file()), range: 0..kept.len() })
+    pub(super) fn take_kept(&mut self) -> &mut Kept {
+        &mut self.kept
     }
 
     /// Whether the copy has little room left to write to.
-    pub(super) fn is_nearly_full(&self, capacity: Bytes) -> bool {
+    pub(super) fn is_nearly_full(&self) -> bool {
         let waiting = self.pipe.as_ref().and_then(|pipe| ioctl_fionread(pipe).ok());
-        waiting.is_some_and(|bytes| bytes >= capacity.0 / 4 * 3)
+        waiting.is_some_and(|bytes| bytes >= self.capacity / 4 * 3)
     }
 
     pub(super) fn close(&mut self) {
         self.pipe = None;
     }
 
+    /// Closes it, and forgets what was kept: nobody listens.
+    pub(super) fn discard(&mut self) {
+        self.close();
+        self.kept.clear();
+    }
+
     /// Keeps what waits in the pipe, if it is much or the last.
     pub(super) fn keep(&mut self, is_last: bool) -> io::Result<()> {
         let Some(pipe) = &self.pipe else { return Ok(()) };
-        let waiting = ioctl_fionread(pipe).unwrap_or(0);
-        if waiting < MANY_BYTES && !is_last {
+        let mut waiting = ioctl_fionread(pipe).unwrap_or(0);
+        if waiting < MANY_BYTES.min(self.capacity / 4) && !is_last {
             return Ok(());
         }
         loop {
-            // Without a byte there is nothing to store: most copies write no errors.
-            if waiting == 0 && self.kept.is_none() && is_at_end(pipe) {
-                self.pipe = None;
+            // An empty pipe is read only to find its end.
+            if waiting == 0 && !is_at_end(pipe) {
                 return Ok(());
             }
-            let kept = match &mut self.kept {
-                Some(kept) => kept,
-                None => self.kept.insert(Store::new()?),
-            };
-            match kept.take(pipe, MOST_BYTES, Patience::Never) {
-                Ok(Moved::Bytes(bytes)) => self.received += bytes as u64,
-                Ok(Moved::WouldBlock) => return Ok(()),
-                Ok(Moved::End) => {
+            let wanted = usize::try_from(waiting.max(1)).unwrap_or(MOST_BYTES).min(MOST_BYTES);
+            let again =
+                |room: &mut [u8]| rustix::io::retry_on_intr(|| rustix::io::read(pipe, &mut *room));
+            match self.kept.take_in(wanted, again)? {
+                Ok(0) => {
                     self.pipe = None;
                     return Ok(());
                 }
-                Ok(Moved::CannotSplice(why)) => return Err(why.into_error().source),
-                Err(error) => return Err(error.source),
-                Ok(_) => return Ok(()),
+                Ok(count) => {
+                    self.received += count as u64;
+                    waiting = waiting.saturating_sub(count as u64);
+                }
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(errno) => return Err(errno.into()),
             }
         }
     }
@@ -129,22 +135,18 @@ impl Output {
 
     /// Passes on a piece: first of what was kept, then of what is in the pipe.
     fn pass_piece(&mut self, sink: &mut Sink<'_>) -> io::Result<Passed> {
-        if let Some(kept) = &self.kept {
-            let passed = sink.pass_file(kept.file(), self.given, kept.len())?;
-            match passed {
-                Passed::Bytes(bytes) => self.given += bytes,
-                Passed::End => {
-                    self.kept = None;
-                    self.given = 0;
-                }
-                Passed::Nothing | Passed::Full => return Ok(passed),
+        if self.kept.len() > 0 {
+            let (bytes, loan) = self.kept.front();
+            let passed = sink.pass_bytes(bytes, loan)?;
+            if let Passed::Bytes(count) = passed {
+                self.kept.advance(count);
             }
-            return Ok(Passed::Bytes(0));
+            return Ok(passed);
         }
         let Some(pipe) = &self.pipe else { return Ok(Passed::End) };
         let passed = sink.pass_pipe(pipe)?;
         if let Passed::Bytes(bytes) = passed {
-            self.received += bytes;
+            self.received += bytes as u64;
         }
         Ok(passed)
     }
@@ -155,23 +157,18 @@ impl Output {
             return Ok(Passed::Full);
         }
         let mut piece = vec![0; PIECE_BYTES];
-        let count = match (&self.kept, &self.pipe) {
-            (Some(kept), _) if self.given < kept.len() => {
-                let count = kept.read(self.given, &mut piece)?;
-                self.given += count as u64;
-                count
-            }
-            (_, Some(pipe)) => match rustix::io::read(pipe, &mut piece) {
+        let count = if self.kept.len() > 0 {
+            self.kept.read(&mut piece)?
+        } else {
+            let Some(pipe) = &self.pipe else { return Ok(Passed::End) };
+            match rustix::io::read(pipe, &mut piece) {
                 Ok(count) => {
                     self.received += count as u64;
                     count
                 }
-                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {
-                    return Ok(Passed::Nothing);
-                }
+                Err(Errno::AGAIN | Errno::INTR) => return Ok(Passed::Nothing),
                 Err(errno) => return Err(errno.into()),
-            },
-            _ => 0,
+            }
         };
         if count == 0 {
             return Ok(Passed::End);
@@ -183,7 +180,7 @@ impl Output {
             self.skip_lines -= 1;
         }
         sink.push(rest)?;
-        Ok(Passed::Bytes(rest.len() as u64))
+        Ok(Passed::Bytes(rest.len()))
     }
 }
 

@@ -11,15 +11,19 @@ use rustix::event::{EventfdFlags, eventfd};
 use super::cut::{Block, CutError, Cutter};
 use super::store::Part;
 
-/// Blocks that wait to be taken, besides the one that is being cut.
+/// Messages that wait to be taken, besides the one that is being made.
 const AHEAD: usize = 1;
+
+/// Small blocks come together, until they have so many bytes: each message wakes somebody.
+const MESSAGE_BYTES: u64 = 1 << 20;
 
 /// What the reading thread has to tell.
 #[derive(Debug)]
 pub(super) enum Cut {
     /// The first lines, which every copy gets; comes before all blocks.
     Header(Part),
-    Block(Block),
+    /// At least one block.
+    Blocks(Vec<Block>),
     Failed(CutError),
 }
 
@@ -52,8 +56,8 @@ impl Reader {
                     return;
                 }
             }
-            while let Some(next) = cutter.next().transpose() {
-                let next = next.map_or_else(Cut::Failed, Cut::Block);
+            while let Some(next) = blocks(&mut cutter).transpose() {
+                let next = next.map_or_else(Cut::Failed, Cut::Blocks);
                 let has_failed = matches!(next, Cut::Failed(_));
                 if !send(next) || has_failed {
                     break;
@@ -90,6 +94,20 @@ impl Reader {
             }
         }
     }
+}
+
+/// Waits for the next block, and cuts what else is at hand.
+fn blocks(cutter: &mut Cutter) -> Result<Option<Vec<Block>>, CutError> {
+    let Some(first) = cutter.next()? else { return Ok(None) };
+    let mut bytes = first.part.len();
+    let mut blocks = vec![first];
+    while bytes < MESSAGE_BYTES
+        && let Some(next) = cutter.at_hand()?
+    {
+        bytes += next.part.len();
+        blocks.push(next);
+    }
+    Ok(Some(blocks))
 }
 
 fn ring(bell: &OwnedFd) {

@@ -1,10 +1,10 @@
 //! Where a stream may be cut: at the ends of records.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
+
+use super::store::Look;
 
 /// So much is looked at in one piece.
 const PIECE_BYTES: usize = 64 << 10;
@@ -63,7 +63,7 @@ impl Records {
     }
 }
 
-/// Looks for cuts in a file that somebody else fills.
+/// Looks for cuts in bytes that somebody else fills.
 #[derive(Debug)]
 pub(super) struct Search {
     records: Records,
@@ -86,20 +86,25 @@ impl Search {
     }
 
     /// The last cut after `after` and up to `to`.
-    pub(super) fn last(&mut self, file: &File, after: u64, to: u64) -> io::Result<Option<u64>> {
+    pub(super) fn last(
+        &mut self,
+        bytes: &impl Look,
+        after: u64,
+        to: u64,
+    ) -> io::Result<Option<u64>> {
         let overlap = self.records.mark_bytes() as u64 - 1;
-        let (mut end, mut piece) = (to, PIECE_BYTES as u64);
+        let (mut end, mut most) = (to, PIECE_BYTES as u64);
         while end > after {
-            let start = end.saturating_sub(piece).max(after);
-            let bytes = read(&mut self.buffer, file, start, end)?;
-            if let Some(cut) = self.records.last_cut(bytes, usize::from(start == after)) {
+            let start = end.saturating_sub(most).max(after);
+            let piece = read(&mut self.buffer, bytes, start, end)?;
+            if let Some(cut) = self.records.last_cut(piece, usize::from(start == after)) {
                 return Ok(Some(start + cut as u64));
             }
             if start == after {
                 break;
             }
             end = (start + overlap).min(end - 1);
-            piece = (piece * 4).min(16 * PIECE_BYTES as u64);
+            most = (most * 4).min(16 * PIECE_BYTES as u64);
         }
         Ok(None)
     }
@@ -107,7 +112,7 @@ impl Search {
     /// The first cut after `after` and up to `to`, where there is none before `from`; else from where to search on.
     fn first(
         &mut self,
-        file: &File,
+        bytes: &impl Look,
         after: u64,
         from: u64,
         to: u64,
@@ -116,8 +121,8 @@ impl Search {
         let mut start = from;
         while start < to {
             let end = to.min(start + PIECE_BYTES as u64);
-            let bytes = read(&mut self.buffer, file, start, end)?;
-            if let Some(cut) = self.records.first_cut(bytes, usize::from(start == after)) {
+            let piece = read(&mut self.buffer, bytes, start, end)?;
+            if let Some(cut) = self.records.first_cut(piece, usize::from(start == after)) {
                 return Ok(Ok(start + cut as u64));
             }
             if end == to {
@@ -132,7 +137,7 @@ impl Search {
     /// The `wanted`th cut of a stretch that ends at `to`, going on from what is known of it; else what is known then.
     pub(super) fn nth(
         &mut self,
-        file: &File,
+        bytes: &impl Look,
         mut known: Counted,
         to: u64,
         wanted: u64,
@@ -140,18 +145,18 @@ impl Search {
         if let Records::EndByte(byte) = self.records {
             while known.from < to {
                 let end = to.min(known.from + PIECE_BYTES as u64);
-                let bytes = read(&mut self.buffer, file, known.from, end)?;
+                let piece = read(&mut self.buffer, bytes, known.from, end)?;
                 let missing = usize::try_from(wanted - known.cuts - 1).unwrap_or(usize::MAX);
-                if let Some(at) = memchr_iter(byte, bytes).nth(missing) {
+                if let Some(at) = memchr_iter(byte, piece).nth(missing) {
                     return Ok(Ok(known.from + at as u64 + 1));
                 }
-                known.cuts += memchr_iter(byte, bytes).count() as u64;
+                known.cuts += memchr_iter(byte, piece).count() as u64;
                 known.from = end;
             }
             return Ok(Err(known));
         }
         loop {
-            match self.first(file, known.after, known.from, to)? {
+            match self.first(bytes, known.after, known.from, to)? {
                 Ok(cut) => {
                     known = Counted { cuts: known.cuts + 1, after: cut, from: cut };
                     if known.cuts == wanted {
@@ -171,12 +176,17 @@ impl Counted {
     }
 }
 
-/// Reads a part of a file.
-fn read<'b>(buffer: &'b mut Vec<u8>, file: &File, from: u64, to: u64) -> io::Result<&'b [u8]> {
+/// Looks at a part of the bytes.
+fn read<'b>(
+    buffer: &'b mut Vec<u8>,
+    bytes: &impl Look,
+    from: u64,
+    to: u64,
+) -> io::Result<&'b [u8]> {
     let count = usize::try_from(to - from).unwrap_or(usize::MAX);
     if buffer.len() < count {
         buffer.resize(count, 0);
     }
-    file.read_exact_at(&mut buffer[..count], from)?;
+    bytes.look(from, &mut buffer[..count])?;
     Ok(&buffer[..count])
 }

@@ -1,14 +1,15 @@
 //! Where output goes: spliced where Linux can, else copied.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileExt;
 
-use fullbore_pipe::capacity;
-use fullbore_pipe::transfer::{Moved, Patience, from_file, pass};
+use fullbore_pipe::transfer::{Moved, pass};
+use fullbore_pipe::{Lender, Loan, capacity};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+
+/// Fewer bytes are copied.
+const WORTH_LENDING: usize = 32 << 10;
 
 /// Pieces in which is copied what cannot be spliced.
 const PIECE_BYTES: usize = 64 << 10;
@@ -23,7 +24,7 @@ const SURE_BYTES: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passed {
     /// So many were taken.
-    Bytes(u64),
+    Bytes(usize),
     /// There is nothing to pass on yet.
     Nothing,
     /// The reader has no room.
@@ -38,15 +39,26 @@ pub(super) struct Sink<'f> {
     fd: BorrowedFd<'f>,
     is_pipe: bool,
     can_splice: bool,
+    /// Found out when it first matters.
+    can_lend: Option<bool>,
+    lender: Lender,
     /// Bytes that were taken and found no room yet, from this position on.
     rest: Vec<u8>,
     rest_from: usize,
 }
 
 impl<'f> Sink<'f> {
-    pub(super) fn new(fd: BorrowedFd<'f>) -> Self {
+    pub(super) fn new(fd: BorrowedFd<'f>, lender: &Lender) -> Self {
         let is_pipe = fullbore_pipe::is_pipe(fd);
-        Self { fd, is_pipe, can_splice: true, rest: Vec::new(), rest_from: 0 }
+        Self {
+            fd,
+            is_pipe,
+            can_splice: true,
+            can_lend: None,
+            lender: lender.clone(),
+            rest: Vec::new(),
+            rest_from: 0,
+        }
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'f> {
@@ -55,6 +67,11 @@ impl<'f> Sink<'f> {
 
     pub(super) fn is_pipe(&self) -> bool {
         self.is_pipe
+    }
+
+    /// Whether bytes wait that found no room.
+    pub(super) fn has_rest(&self) -> bool {
+        !self.rest.is_empty()
     }
 
     /// Whether the reader has less left to read than it may have read by the next look.
@@ -70,7 +87,7 @@ impl<'f> Sink<'f> {
         }
         if self.can_splice {
             match pass(&pipe, self.fd, MOST_BYTES) {
-                Some(Moved::Bytes(bytes)) => return Ok(Passed::Bytes(bytes as u64)),
+                Some(Moved::Bytes(bytes)) => return Ok(Passed::Bytes(bytes)),
                 Some(Moved::End) => return Ok(Passed::End),
                 Some(Moved::WouldBlock) => {
                     let is_empty = rustix::io::ioctl_fionread(&pipe).is_ok_and(|bytes| bytes == 0);
@@ -87,39 +104,41 @@ impl<'f> Sink<'f> {
             Ok(0) => Ok(Passed::End),
             Ok(count) => {
                 self.flush()?;
-                Ok(Passed::Bytes(count as u64))
+                Ok(Passed::Bytes(count))
             }
             Err(Errno::AGAIN) => Ok(Passed::Nothing),
             Err(errno) => Err(errno.into()),
         }
     }
 
-    /// Passes on a part of a file; returns `End` at `end`.
-    pub(super) fn pass_file(&mut self, file: &File, at: u64, end: u64) -> io::Result<Passed> {
+    /// Passes on bytes, which a loan may have from this position on.
+    pub(super) fn pass_bytes(
+        &mut self,
+        bytes: &[u8],
+        loan: Option<(&Loan, usize)>,
+    ) -> io::Result<Passed> {
         if !self.flush()? {
             return Ok(Passed::Full);
         }
-        let left = usize::try_from(end - at).unwrap_or(usize::MAX).min(MOST_BYTES);
-        if left == 0 {
-            return Ok(Passed::End);
-        }
-        // Linux splices from a file to a pipe only.
-        if self.is_pipe && self.can_splice {
-            match from_file(file, at, self.fd, left, Patience::Never) {
-                Ok(Moved::Bytes(bytes)) => return Ok(Passed::Bytes(bytes as u64)),
-                Ok(Moved::WouldBlock) => return Ok(Passed::Full),
-                Ok(_) => self.can_splice = false,
-                Err(error) => return Err(error.source),
+        if let Some((loan, at)) = loan
+            && bytes.len() >= WORTH_LENDING
+            && self.can_lend()
+        {
+            match loan.lend(self.fd, at..at + bytes.len()) {
+                Ok(Moved::Bytes(count)) => return Ok(Passed::Bytes(count)),
+                Ok(_) => return Ok(Passed::Full),
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
+                Err(_) => self.can_lend = Some(false),
             }
         }
-        self.rest.resize(left.min(PIECE_BYTES), 0);
-        if let Err(error) = file.read_exact_at(&mut self.rest, at) {
-            self.rest.clear();
-            return Err(error);
-        }
-        let taken = self.rest.len() as u64;
-        self.flush()?;
-        Ok(Passed::Bytes(taken))
+        let count = bytes.len().min(PIECE_BYTES);
+        self.push(&bytes[..count])?;
+        Ok(Passed::Bytes(count))
+    }
+
+    fn can_lend(&mut self) -> bool {
+        let is_pipe = self.is_pipe;
+        *self.can_lend.get_or_insert_with(|| is_pipe && self.lender.lends())
     }
 
     /// Takes bytes, and passes on what finds room. Call it only after [`flush`](Self::flush) said `true`.
@@ -146,9 +165,14 @@ impl<'f> Sink<'f> {
                 Err(errno) => return Err(errno.into()),
             }
         }
+        self.drop_rest();
+        Ok(true)
+    }
+
+    /// Forgets what found no room.
+    pub(super) fn drop_rest(&mut self) {
         self.rest.clear();
         self.rest_from = 0;
-        Ok(true)
     }
 
     fn has_room(&self) -> bool {

@@ -4,8 +4,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 /// Ends [`par`](super::par) from another thread.
 #[derive(Clone, Debug)]
@@ -32,6 +33,14 @@ impl Stop {
     /// Readable after [`stop`](Self::stop).
     pub(super) fn bell(&self) -> BorrowedFd<'_> {
         self.bell.as_fd()
+    }
+
+    /// Whether it is stopped now or `soon`: a signal to a whole group of processes reaches some of them earlier.
+    pub(super) fn comes_within(&self, soon: Duration) -> bool {
+        let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(soon.subsec_nanos()) };
+        let mut fds = [PollFd::new(&self.bell, PollFlags::IN)];
+        let _ = poll(&mut fds, Some(&pause));
+        self.signal().is_some()
     }
 
     pub(super) fn signal(&self) -> Option<i32> {

@@ -4,6 +4,7 @@ use std::os::fd::AsFd;
 
 use rustix::event::PollFlags;
 use rustix::io::Errno;
+use rustix::pipe::SpliceFlags;
 
 use super::{Block, Cursor, FIRST_RING_BYTES, Memory, OutputError, PipeWriter, SMALL_BYTES};
 use crate::transfer::wait_until;
@@ -61,7 +62,9 @@ impl<F: AsFd> PipeWriter<F> {
         while sent < count {
             // SAFETY: the block goes to `blocks`, which gives these bytes out again only after sharing all pages, or
             // unmaps them; or it is dropped.
-            match unsafe { pages.lend(self.out.as_fd(), front.start + sent..front.end) } {
+            match unsafe {
+                pages.lend(self.out.as_fd(), front.start + sent..front.end, SpliceFlags::empty())
+            } {
                 Ok(gone) => {
                     sent += gone;
                     self.written += gone as u64;

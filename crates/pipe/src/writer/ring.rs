@@ -92,7 +92,7 @@ const GROW_AFTER_ROUNDS: u64 = 32;
 /// Detects from page faults whether a reader holds pages for long. Linux then splits each huge page and copies it in
 /// 512 faults instead of reusing it in one, and new pages are cheaper.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(crate) struct Held {
     whose: Faults,
     faults_before: u64,
     /// How many more rounds start with new pages.
@@ -109,15 +109,15 @@ const OTHER_FAULTS: u64 = 64;
 
 impl Held {
     /// Makes the detector for memory that is filled by the thread which renews it, or by several.
-    pub(super) fn new(whose: Faults) -> Self {
+    pub(crate) fn new(whose: Faults) -> Self {
         Self { whose, faults_before: minor_faults(whose), remaps_left: 0, remaps_next: 1 }
     }
 
-    pub(super) fn start_round(&mut self) {
+    pub(crate) fn start_round(&mut self) {
         self.faults_before = minor_faults(self.whose);
     }
 
-    pub(super) fn wants_new_pages(&mut self, len: usize) -> bool {
+    pub(crate) fn wants_new_pages(&mut self, len: usize) -> bool {
         if self.remaps_left > 0 {
             self.remaps_left -= 1;
             return true;

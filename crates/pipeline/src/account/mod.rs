@@ -19,7 +19,7 @@ use crate::account::on_cpu::{Counted, OnCpu};
 use crate::account::pipe::PipeAccount;
 use crate::account::process::ProcessAccount;
 use crate::account::programs::{MainProgram, Programs};
-use crate::account::reason::{Reason, Starving, reason};
+use crate::account::reason::{Reason, Starving, full_pipe, reason, within_par};
 use crate::account::series::Clock;
 use crate::account::stage::StageAccount;
 use crate::sample::{Counts, Doing, IoCount, Look, ProcessLook, TaskLook};
@@ -100,6 +100,7 @@ impl Accounts {
         self.pass(topology, now_ns);
         self.count_io(look, now_ns);
         let counted = self.count_switches(topology, look, &mut samples);
+        self.find_full_pipes(topology, &mut samples);
         let waits = self.divide(topology, &samples, now_ns);
         self.count_overlap(topology, counted.as_ref(), now_ns);
         self.sums.samples += 1;
@@ -172,10 +173,15 @@ impl Accounts {
         let Some(account) = self.processes.get_mut(&seen.pid) else { return };
         let stage = &mut self.stages[account.stage];
         let sample = samples.entry(account.stage).or_default();
+        let par = topology.processes.get(&seen.pid).and_then(|process| process.kin.par);
         for task in &seen.tasks {
             account.cpu_ns += task.running_ns;
             stage.unseen.bytes |= matches!(task.doing, Doing::Moving { .. });
             let reason = reason(&task.doing, account.stage, &topology.pipes, &self.starving);
+            let reason = match par {
+                Some(par) => reason.map(|reason| within_par(reason, par != seen.pid)),
+                None => reason,
+            };
             add_task(sample, task, reason, seen.has_ended);
         }
         if let Some(counts) = seen.counts {
@@ -227,7 +233,8 @@ impl Accounts {
         samples.entry(account.stage).or_default().run_sum_ns += inherited.unseen_ns;
     }
 
-    /// The program that did the work of a stage, when it is not the one that the stage began with.
+    /// The program that did the work of a stage, when it is not the one that the stage began with. With `fullbore par`, that
+    /// is the command of its copies.
     pub(crate) fn main_program_of(&self, topology: &Topology, stage: usize) -> Option<MainProgram> {
         let mut programs: Programs = self.stages[stage].processes.programs.clone();
         for (pid, account) in self.processes.iter().filter(|(_, one)| one.stage == stage) {
@@ -235,7 +242,16 @@ impl Accounts {
                 programs.add(process, account.cpu_ns);
             }
         }
-        programs.main()
+        let par = topology.pars.get(&stage);
+        let environment = par.and_then(|_| programs.copies(topology.stages[stage].is_par()));
+        match (par, environment) {
+            (Some(par), Some(environment)) => {
+                let at_once = par.copies.at_once(par.children, self.sums.cpus);
+                let words = par.copies.words.clone();
+                Some(MainProgram { words, environment, copies: Some(at_once) })
+            }
+            _ => programs.main(),
+        }
     }
 
     /// Time passes for every pipe that is held.
@@ -262,6 +278,17 @@ impl Accounts {
         }
         for (stage, live) in live {
             self.stages[stage].count_io(live, self.clock, now_ns);
+        }
+    }
+
+    /// `fullbore par` that waits for its copies while its reader has data waits for that reader.
+    fn find_full_pipes(&self, topology: &Topology, samples: &mut BTreeMap<usize, StageSample>) {
+        let with_par = |index: usize| topology.pars.contains_key(&index);
+        for (index, sample) in samples.iter_mut().filter(|(index, _)| with_par(**index)) {
+            if sample.running_tasks == 0 && sample.reason == Some(Reason::Other(Cause::Child)) {
+                let full = full_pipe(*index, &topology.pipes, &self.starving);
+                sample.reason = full.or(sample.reason);
+            }
         }
     }
 

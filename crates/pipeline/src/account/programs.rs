@@ -12,6 +12,9 @@ pub(crate) struct Programs {
     leaders_ns: u64,
     /// By the name of the program.
     others: BTreeMap<String, Usage>,
+    /// Of `fullbore par` and all that works for it, with the environment of its copies.
+    par_ns: u64,
+    copies: Option<Environment>,
 }
 
 #[derive(Clone, Debug)]
@@ -28,6 +31,8 @@ pub(crate) struct MainProgram {
     pub(crate) words: Vec<String>,
     /// What is known of its environment, wherever it ran.
     pub(crate) environment: Environment,
+    /// How many copies of it `fullbore par` ran at the same time, at least.
+    pub(crate) copies: Option<u32>,
 }
 
 /// Programs told apart; a stage that runs more has no main one.
@@ -45,7 +50,15 @@ const MAIN_NS: u64 = 10_000_000;
 impl Programs {
     /// Adds what a process used.
     pub(crate) fn add(&mut self, process: &Process, cpu_ns: u64) {
-        if process.is_leader || process.program == Program::Parents {
+        if let Some(par) = process.kin.par {
+            self.par_ns += cpu_ns;
+            if par != process.pid && process.program == Program::Own {
+                let known = self.copies.take();
+                let environment = process.environment.clone();
+                self.copies =
+                    Some(known.map_or(environment, |known| known.common(&process.environment)));
+            }
+        } else if process.is_leader || process.program == Program::Parents {
             self.leaders_ns += cpu_ns;
         } else {
             self.add_other(&process.words, &process.environment, cpu_ns);
@@ -65,7 +78,7 @@ impl Programs {
             known.environment = std::mem::take(&mut known.environment).common(environment);
         } else if self.others.len() < PROGRAMS_MAX {
             let environment = environment.clone();
-            let program = MainProgram { words: words.to_vec(), environment };
+            let program = MainProgram { words: words.to_vec(), environment, copies: None };
             let usage = Usage { cpu_ns, processes: 1, program };
             self.others.insert(name.to_owned(), usage);
         } else {
@@ -76,6 +89,8 @@ impl Programs {
     /// Takes over another turn of the same command.
     pub(crate) fn absorb(&mut self, other: Self) {
         self.leaders_ns += other.leaders_ns;
+        self.par_ns += other.par_ns;
+        self.copies = self.copies.take().or(other.copies);
         for (name, usage) in other.others {
             self.add_other(&usage.program.words, &usage.program.environment, usage.cpu_ns);
             if let Some(known) = self.others.get_mut(&name) {
@@ -84,9 +99,20 @@ impl Programs {
         }
     }
 
+    /// The environment of the copies of `fullbore par`, if the stage began with it or that used nearly all of the CPU time.
+    pub(crate) fn copies(&self, began_with_it: bool) -> Option<Environment> {
+        let is_main =
+            self.par_ns >= MAIN_NS && self.par_ns as f64 >= MAIN_SHARE * self.sum_ns() as f64;
+        (began_with_it || is_main).then(|| self.copies.clone().unwrap_or_default())
+    }
+
+    fn sum_ns(&self) -> u64 {
+        self.leaders_ns + self.par_ns + self.others.values().map(|one| one.cpu_ns).sum::<u64>()
+    }
+
     /// The program that used nearly all of the CPU time, if the stage did not begin with it.
     pub(crate) fn main(self) -> Option<MainProgram> {
-        let sum_ns = self.leaders_ns + self.others.values().map(|one| one.cpu_ns).sum::<u64>();
+        let sum_ns = self.sum_ns();
         let main = self.others.into_values().max_by_key(|usage| usage.cpu_ns)?;
         let is_main = main.cpu_ns >= MAIN_NS && main.cpu_ns as f64 >= MAIN_SHARE * sum_ns as f64;
         (is_main && main.processes <= MAIN_PROCESSES_MAX).then_some(main.program)

@@ -55,6 +55,19 @@ impl Starving {
     }
 }
 
+/// Why a thread of `fullbore par` or of one of its copies waits. par itself waits for the pipes at its ends or for a disk,
+/// and otherwise for its copies; a pipe that was not seen yet is one between them.
+pub(crate) fn within_par(reason: Reason, is_copy: bool) -> Reason {
+    match reason {
+        Reason::Other(Cause::Unknown) => Reason::Other(Cause::Child),
+        Reason::Other(Cause::Disk | Cause::Stopped) | Reason::Reading(_) | Reason::Writing(_) => {
+            reason
+        }
+        Reason::Other(_) if is_copy => reason,
+        Reason::Other(_) => Reason::Other(Cause::Child),
+    }
+}
+
 /// Why a thread of `stage` waits; `None` when it runs.
 pub(crate) fn reason(
     doing: &Doing,
@@ -131,10 +144,58 @@ fn moving(
     }
 }
 
+/// The full pipe that a stage without a reason of its own waits at: one whose reader does not wait for data.
+///
+/// `fullbore par` looks at its pipes from time to time and never blocks in a system call that would tell.
+pub(crate) fn full_pipe(stage: usize, pipes: &Pipes, before: &Starving) -> Option<Reason> {
+    let mut written =
+        pipes.iter().filter(|(_, pipe)| pipe.is_alive() && pipe.writers.contains(&stage));
+    written
+        .find(|(key, pipe)| {
+            let is_read = pipe.readers.iter().any(|reader| *reader != stage);
+            is_read && !before.readers.contains(key)
+        })
+        .map(|(key, _)| Reason::Writing(key))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullbore_pipe::PipeId;
+    use crate::topology::pipes::{Held, Purpose};
+    use fullbore_pipe::{End, Handle, PipeId};
+
+    #[test]
+    fn par_waits_for_its_ends_and_otherwise_for_its_copies() {
+        let (_, [pipe, _], _) = two_pipes();
+        let child = Reason::Other(Cause::Child);
+        for (reason, of_par, of_copy) in [
+            (Reason::Reading(pipe), Reason::Reading(pipe), Reason::Reading(pipe)),
+            (Reason::Other(Cause::Disk), Reason::Other(Cause::Disk), Reason::Other(Cause::Disk)),
+            (Reason::Other(Cause::LocalSocket), child, Reason::Other(Cause::LocalSocket)),
+            (Reason::Other(Cause::Sleep), child, Reason::Other(Cause::Sleep)),
+            (Reason::Other(Cause::Unknown), child, child),
+        ] {
+            assert_eq!([false, true].map(|is_copy| within_par(reason, is_copy)), [of_par, of_copy]);
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_full_while_its_reader_does_not_starve() {
+        let (mut pipes, [out, _], _) = two_pipes();
+        let held = |stage, end| Held {
+            handle: Handle { pid: 1, fd: 0, pipe: PipeId::anonymous(1), end },
+            stage,
+            purpose: Purpose::Use,
+            is_copy: false,
+        };
+        let pipe = pipes.get_mut(out).unwrap();
+        pipe.handles = vec![held(1, End::Write), held(2, End::Read)];
+        pipe.note_users();
+        let starving = Starving { readers: [out].into(), ..Starving::default() };
+        assert_eq!(full_pipe(1, &pipes, &Starving::default()), Some(Reason::Writing(out)));
+        assert_eq!(full_pipe(1, &pipes, &starving), None);
+        assert_eq!(full_pipe(2, &pipes, &Starving::default()), None, "it reads there");
+    }
 
     fn two_pipes() -> (Pipes, [PipeKey; 2], [Awaited; 2]) {
         let mut pipes = Pipes::default();

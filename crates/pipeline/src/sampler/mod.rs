@@ -358,7 +358,7 @@ impl Sampler {
         let mut grown = BTreeSet::new();
         for seen in look.processes.iter_mut().filter(|seen| !seen.has_ended) {
             let known = topology.processes.get(&seen.pid);
-            if !bereaved.contains(&seen.pid) && !known.is_some_and(|known| known.has_children) {
+            if !bereaved.contains(&seen.pid) && !known.is_some_and(|known| known.kin.has_children) {
                 continue;
             }
             let files = self.processes.get(&seen.pid);

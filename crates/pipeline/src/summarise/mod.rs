@@ -1,5 +1,6 @@
 //! From what was observed to the record.
 
+mod dealt;
 mod doubt;
 mod names;
 mod number;
@@ -11,6 +12,7 @@ use fullbore_measure::Host;
 use crate::account::Sums;
 use crate::account::stage::StageAccount;
 use crate::observed::Observed;
+use crate::summarise::dealt::count_at_the_ends;
 use crate::summarise::doubt::doubt_uncounted_bytes;
 use crate::summarise::names::{labels, text_of};
 use crate::topology::pipes::{Pipe, PipeKey};
@@ -64,6 +66,7 @@ pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numb
     record.incidents = summary.incidents(frame.elapsed_ns);
     record.gaps = observed.gaps.iter().cloned().collect();
     record.timeline = summary.timeline(frame.elapsed_ns);
+    count_at_the_ends(&mut record, |stage| summary.is_spliced(stage));
     doubt_uncounted_bytes(&mut record);
     (record, numbers)
 }
@@ -86,23 +89,32 @@ impl Summary<'_> {
         order.iter().map(|index| self.stage(*index, labels.get(index))).collect()
     }
 
+    /// Whether the stage of this number moves data by splice.
+    fn is_spliced(&self, number: u32) -> bool {
+        let mut order = self.numbers.stage_order.iter();
+        let index = order.find(|index| self.number(**index) == Some(number));
+        index.is_some_and(|index| self.observed.accounts.stages[*index].unseen.bytes)
+    }
+
     fn stage(&self, index: usize, label: Option<&String>) -> StageRecord {
         let stage = &self.observed.topology.stages[index];
         let account = &self.observed.accounts.stages[index];
         let life = account.life_ns();
         let share = |ns: f64| percent(ns, life).unwrap_or(0.0);
         let seen = |ns: f64| (!account.unseen.waits).then(|| share(ns));
-        let io = account.io.total.filter(|_| !account.unseen.bytes);
+        let main = self.observed.accounts.main_program_of(&self.observed.topology, index);
+        let is_par = main.as_ref().is_some_and(|main| main.copies.is_some());
+        let io = account.io.total.filter(|_| !account.unseen.bytes || is_par);
         let mut record = StageRecord::default();
         record.stage = self.number(index).unwrap_or(0);
         record.pid = stage.leader.pid;
         record.command = label.cloned().unwrap_or_else(|| text_of(&stage.words));
         record.command_is = if label.is_some() { CommandIs::ShellText } else { CommandIs::Program };
         record.words = stage.words.clone();
-        let main = self.observed.accounts.main_program_of(&self.observed.topology, index);
         let environment = main.as_ref().map_or(&stage.environment, |main| &main.environment);
         record.locale = environment.locale.clone();
         record.buffering = environment.buffering.clone();
+        record.copies = main.as_ref().and_then(|main| main.copies);
         record.main_words = main.map(|main| main.words).unwrap_or_default();
         record.processes = stage.processes.saturating_add(account.processes.unseen);
         record.threads = account.processes.threads;

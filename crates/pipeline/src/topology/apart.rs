@@ -32,12 +32,23 @@ pub(crate) fn parting(pipes: &Pipes, processes: &BTreeMap<i32, Process>, now_ns:
             let ancestor = common_ancestor(processes, writer, reader);
             parting
                 .parents
-                .extend(ancestor.filter(|pid| !is_own_copy(processes, *pid, writer, reader)));
+                .extend(ancestor.filter(|pid| !is_one_stage(processes, *pid, writer, reader)));
         } else {
             parting.again_ns = Some(now_ns + INNER_PIPE_NS / 3);
         }
     }
     parting
+}
+
+/// `fullbore par`, its copies and what these start are one stage, whatever joins them.
+fn is_one_stage(
+    processes: &BTreeMap<i32, Process>,
+    ancestor: i32,
+    writer: i32,
+    reader: i32,
+) -> bool {
+    let works_for_par = processes.get(&ancestor).is_some_and(|process| process.kin.par.is_some());
+    works_for_par || is_own_copy(processes, ancestor, writer, reader)
 }
 
 /// A program and a copy of it that it talks to are one stage, and so are copies of one program that talk to each other (a

@@ -9,6 +9,7 @@ pub(crate) mod stage;
 
 use std::collections::BTreeMap;
 
+use fullbore_diagnose::Copies;
 use fullbore_measure::Bytes;
 use fullbore_pipe::{End, Handle};
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ use crate::sample::{Born, Census, HeldEnds, Look, PipeEnd, ProcessLook};
 use crate::topology::apart::parting;
 use crate::topology::pipes::{Held, PipeKey, Pipes, Purpose};
 use crate::topology::process::{Process, Program, Role};
-use crate::topology::stage::{Likeness, Stage, join_repetitions};
+use crate::topology::stage::{Likeness, Par, Stage, join_repetitions};
 
 /// Stages kept apart: beyond that, repetitions of a loop become one stage.
 const STAGES_MAX: usize = 256;
@@ -46,6 +47,8 @@ pub(crate) struct Topology {
     pub(crate) processes: BTreeMap<i32, Process>,
     pub(crate) stages: Vec<Stage>,
     pub(crate) pipes: Pipes,
+    /// The first `fullbore par` in each stage that has one, by the index of the stage.
+    pub(crate) pars: BTreeMap<usize, Par>,
     /// When the ends of pipes should be read again.
     pub(crate) ends_due_ns: u64,
     /// Processes that have ended and are still known.
@@ -61,6 +64,7 @@ impl Topology {
             processes: BTreeMap::new(),
             stages: Vec::new(),
             pipes,
+            pars: BTreeMap::new(),
             ends_due_ns: 0,
             ended: Vec::new(),
             last_ns: 0,
@@ -88,7 +92,7 @@ impl Topology {
             self.part(pid, now_ns);
         }
         if self.stages.iter().filter(|stage| stage.repeats.is_none()).count() > STAGES_MAX {
-            join_repetitions(&mut self.stages, Likeness::SameProgram);
+            join_repetitions(&mut self.stages, Likeness::SameProgram, None);
         }
         self.pipes.retire()
     }
@@ -108,7 +112,33 @@ impl Topology {
         for seen in &look.processes {
             self.take_in_process(seen, look.at_ns);
         }
+        self.count_copies();
         self.last_ns = look.at_ns;
+    }
+
+    /// Counts the children of each `fullbore par`.
+    fn count_copies(&mut self) {
+        for par in self.pars.values_mut() {
+            let children = self
+                .processes
+                .values()
+                .filter(|process| process.parent == par.pid && !self.ended.contains(&process.pid));
+            par.children = par.children.max(u32::try_from(children.count()).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Notes whether a process is `fullbore par`, or works for one.
+    fn note_par(&mut self, pid: i32) {
+        let Some(process) = self.processes.get(&pid) else { return };
+        let of_parent = self.processes.get(&process.parent).and_then(|parent| parent.kin.par);
+        let copies = of_parent.is_none().then(|| Copies::of(&process.words)).flatten();
+        let par = of_parent.or(copies.is_some().then_some(pid));
+        if let Some(copies) = copies {
+            self.pars.entry(process.stage).or_insert(Par { pid, copies, children: 0 });
+        }
+        if let Some(process) = self.processes.get_mut(&pid) {
+            process.kin.par = par;
+        }
     }
 
     fn take_in_process(&mut self, seen: &ProcessLook, now_ns: u64) {
@@ -124,7 +154,7 @@ impl Topology {
             self.ends_due_ns = now_ns;
             let parent = process.parent;
             if let Some(parent) = self.processes.get_mut(&parent) {
-                parent.has_children = true;
+                parent.kin.has_children = true;
             }
             return;
         }
@@ -151,6 +181,7 @@ impl Topology {
             process.role = Role::Worker;
             stage.is_container = false;
         }
+        self.note_par(seen.pid);
     }
 
     /// Forgets the processes that have ended.
@@ -169,7 +200,18 @@ impl Topology {
 
     /// Joins the turns of loops at the end of the run.
     pub(crate) fn join_repetitions(&mut self) {
-        join_repetitions(&mut self.stages, Likeness::SameWords);
+        let apart = self.is_one_pipeline().then_some(self.roots.shell);
+        join_repetitions(&mut self.stages, Likeness::SameWords, apart);
+    }
+
+    /// Whether the line is one pipeline, and the shell started no more than its stages: none of them is another turn of an
+    /// earlier one, even if that ended before it was seen to call execve.
+    fn is_one_pipeline(&self) -> bool {
+        let line = self.roots.shell_words.last();
+        let pipelines = line.and_then(|line| fullbore_shell::segments(line));
+        let Some([stages]) = pipelines.as_deref() else { return false };
+        let of_shell = self.stages.iter().filter(|stage| stage.container == self.roots.shell);
+        of_shell.count() <= stages.len() && stages.len() > 1
     }
 
     /// The stage that stands for this one in the record.
@@ -188,7 +230,7 @@ impl Topology {
     fn begin_process(&mut self, born: &Born, now_ns: u64) {
         let parent = self.processes.get_mut(&born.parent);
         let inherits = parent.and_then(|parent| {
-            parent.has_children = true;
+            parent.kin.has_children = true;
             (parent.role == Role::Worker).then_some(parent.stage)
         });
         let stage = inherits.or_else(|| self.stage_when_many(born.parent));
@@ -230,6 +272,7 @@ impl Topology {
         let is_copy = parent.is_some_and(|parent| parent.words == born.words);
         let program = if is_copy { Program::Parents } else { Program::Own };
         self.processes.insert(born.pid, Process::new(born, stage, program, now_ns));
+        self.note_par(born.pid);
     }
 
     /// Finds out anew who holds which pipe.
@@ -332,6 +375,7 @@ impl Topology {
         self.stages[from].alive = self.stages[from].alive.saturating_sub(1);
         self.stages[to].processes += 1;
         self.stages[to].alive += 1;
+        self.note_par(pid);
         for child in self.family(pid, from) {
             self.move_family(child, to);
         }

@@ -12,7 +12,7 @@ pub(crate) struct Process {
     /// Its stage began with it.
     pub(crate) is_leader: bool,
     pub(crate) role: Role,
-    pub(crate) has_children: bool,
+    pub(crate) kin: Kin,
     /// What it runs; a child of a shell runs the shell until it calls execve.
     pub(crate) words: Vec<String>,
     pub(crate) program: Program,
@@ -24,6 +24,14 @@ pub(crate) struct Process {
     pub(crate) ends: Vec<PipeEnd>,
     /// When it was first seen.
     pub(crate) first_ns: u64,
+}
+
+/// What is known of the processes above and below it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Kin {
+    pub(crate) has_children: bool,
+    /// The process of `fullbore par` that it is or works for.
+    pub(crate) par: Option<i32>,
 }
 
 /// Whose program a process runs.
@@ -60,7 +68,7 @@ impl Process {
             stage,
             is_leader: false,
             role: Role::Worker,
-            has_children: false,
+            kin: Kin::default(),
             program,
             words: born.words.clone(),
             environment: Environment::default(),

@@ -1,5 +1,7 @@
 //! A stage: one command of the pipeline with all processes it started.
 
+use fullbore_diagnose::Copies;
+
 use crate::sample::{Born, Environment};
 
 /// A stage.
@@ -35,7 +37,22 @@ pub(crate) struct Leader {
     pub(crate) is_alive: bool,
 }
 
+/// A process of `fullbore par`.
+#[derive(Clone, Debug)]
+pub(crate) struct Par {
+    pub(crate) pid: i32,
+    /// What it runs copies of.
+    pub(crate) copies: Copies,
+    /// Most children of it that were seen at one time.
+    pub(crate) children: u32,
+}
+
 impl Stage {
+    /// It began with `fullbore par`, perhaps behind a wrapper such as `nice`.
+    pub(crate) fn is_par(&self) -> bool {
+        Copies::of(&self.words).is_some()
+    }
+
     /// A stage that begins with a process that was just born.
     pub(crate) fn new(container: i32, leader: &Born, start_ns: u64) -> Self {
         Self {
@@ -67,10 +84,12 @@ pub(crate) enum Likeness {
 /// A stage that lived shorter and was never seen to call execve has no name of its own.
 const UNNAMED_NS: u64 = 10_000_000;
 
-/// Joins stages of one shell that ran one after the other and are alike: the turns of a loop.
-pub(crate) fn join_repetitions(stages: &mut [Stage], likeness: Likeness) {
+/// Joins stages of one shell that ran one after the other and are alike: the turns of a loop. The stages of the container
+/// `apart` are none.
+pub(crate) fn join_repetitions(stages: &mut [Stage], likeness: Likeness, apart: Option<i32>) {
     for index in 0..stages.len() {
-        if stages[index].repeats.is_some() || stages[index].alive > 0 {
+        let stage = &stages[index];
+        if stage.repeats.is_some() || stage.alive > 0 || Some(stage.container) == apart {
             continue;
         }
         let (before, after) = stages.split_at_mut(index);
@@ -120,9 +139,9 @@ mod tests {
         let turns =
             || [turn(&["cp", "a"], 0, 50), turn(&["cp", "b"], 50, 90), turn(&["cp", "a"], 90, 120)];
         let (mut stages, mut alike) = (turns(), turns());
-        join_repetitions(&mut stages, Likeness::SameWords);
+        join_repetitions(&mut stages, Likeness::SameWords, None);
         assert_eq!(stages.each_ref().map(|stage| stage.repeats), [None, None, Some(0)]);
-        join_repetitions(&mut alike, Likeness::SameProgram);
+        join_repetitions(&mut alike, Likeness::SameProgram, None);
         assert_eq!(alike.each_ref().map(|stage| stage.repeats), [None, Some(0), Some(0)]);
         assert_eq!((alike[0].processes, alike[0].last_ns), (3, 120));
     }
@@ -131,14 +150,22 @@ mod tests {
     #[test]
     fn one_that_ended_at_once_is_no_earlier_turn_of_its_neighbour() {
         let mut stages = [turn(&["sh", "-c", "line"], 5, 5), turn(&["sh", "-c", "line"], 5, 60)];
-        join_repetitions(&mut stages, Likeness::SameWords);
+        join_repetitions(&mut stages, Likeness::SameWords, None);
         assert!(stages.iter().all(|stage| stage.repeats.is_none()));
     }
 
     #[test]
     fn stages_side_by_side_stay_two() {
         let mut stages = [turn(&["cat"], 0, 50), turn(&["cat"], 10, 60)];
-        join_repetitions(&mut stages, Likeness::SameWords);
+        join_repetitions(&mut stages, Likeness::SameWords, None);
+        assert!(stages.iter().all(|stage| stage.repeats.is_none()));
+    }
+
+    /// `seq 9 | while …; do …; done`: seq ends before it is seen to call execve.
+    #[test]
+    fn the_stages_of_one_pipeline_stay_apart_even_if_the_first_ended_before_the_second_was_seen() {
+        let mut stages = [turn(&["sh", "-c", "line"], 0, 5), turn(&["sh", "-c", "line"], 6, 60)];
+        join_repetitions(&mut stages, Likeness::SameWords, Some(1));
         assert!(stages.iter().all(|stage| stage.repeats.is_none()));
     }
 }

@@ -207,6 +207,30 @@ fn turns_of_a_loop_that_follow_without_a_break_become_one_stage() {
     assert_eq!(repeats, [None, None, Some(1)]);
 }
 
+/// The line is one pipeline, and the shell has started as many processes as it has stages.
+#[test]
+fn a_stage_that_ended_before_it_had_a_name_of_its_own_is_no_turn_of_a_loop() {
+    for (line, expected) in [("seq 9 | while read x; do :; done", None), ("a; b", Some(1))] {
+        let shell_words = vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()];
+        let roots = Roots { shell: SHELL, shell_words: shell_words.clone(), own: 1 };
+        let mut topology = Topology::new(roots, Pipes::default());
+        let born = |pid, parent| Born { pid, parent, words: shell_words.clone(), ends: vec![] };
+        let census = |born, at_ns| Census { born, ends: None, at_ns };
+        let look = |at_ns, pid, has_ended| Look {
+            at_ns,
+            processes: vec![ProcessLook { pid, has_ended, ..ProcessLook::default() }],
+            capacities: vec![],
+            switches: None,
+        };
+        topology.take_in_census(&census(vec![born(SHELL, 1), born(FIRST, SHELL)], 0));
+        topology.take_in_look(&look(MS, FIRST, true));
+        topology.take_in_census(&census(vec![born(SECOND, SHELL)], 2 * MS));
+        topology.take_in_look(&look(90 * MS, SECOND, true));
+        topology.join_repetitions();
+        assert_eq!(topology.stages[2].repeats, expected, "{line}");
+    }
+}
+
 /// `tee >(gzip) >(md5sum)` as bash starts it: md5sum also has the write end of gzip's pipe.
 #[test]
 fn a_descriptor_that_a_shell_left_open_joins_no_stages() {

@@ -269,12 +269,14 @@ impl Tuner {
     /// A change that grows a pipe, if a quarter of what the user's pipes may hold stays free for other programs: the budget
     /// of this run knows nothing of other runs and other programs.
     fn grow(&self, pipe: PipeKey, to: Bytes, trial: Trial, now_at: Bytes) -> Change {
+        Change { pipe, to, why: Why::Grow { trial, now_at }, room: self.room(now_at, to) }
+    }
+
+    /// What the user's pipes must be able to take before one grows; `None` if it does not grow, or if there is no limit.
+    fn room(&self, from: Bytes, to: Bytes) -> Option<Room> {
         let limits = self.limits;
-        let room = limits.user_soft.map(|soft| {
-            let more = Bytes(to.0.saturating_sub(now_at.0).saturating_add(soft.0 / LEFT_FREE));
-            Room { more, limits }
-        });
-        Change { pipe, to, why: Why::Grow { trial, now_at }, room }
+        let left_free = limits.user_soft.filter(|_| to > from)?.0 / LEFT_FREE;
+        Some(Room { more: Bytes((to.0 - from.0).saturating_add(left_free)), limits })
     }
 
     /// The next capacity for a pipe, within the limits of one pipe and the budget for all.
@@ -318,8 +320,8 @@ impl Tuner {
                 continue;
             }
             if self.is_in_budget(topology, wanted.0.saturating_sub(from.0)) {
-                let why = Why::Fix { from };
-                changes.push(Change { pipe: key, to: wanted, why, room: None });
+                let (why, room) = (Why::Fix { from }, self.room(from, wanted));
+                changes.push(Change { pipe: key, to: wanted, why, room });
                 continue;
             }
             let outcome = Outcome::Refused;

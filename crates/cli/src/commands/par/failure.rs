@@ -37,10 +37,15 @@ pub(super) fn failure(error: &Error, options: &ParOptions, window: Bytes) -> Fai
         ),
         Error::Moving(block, source) => (format!("block {block}: {}", plain(source)), ""),
         Error::Preparing(source) => (plain(source), starting_hint(source)),
-        Error::Merging(block, source) => (
-            format!("--merge: the output of block {block}: {}", plain(source)),
+        Error::Merging(block, why) => (
+            format!("--merge: the output of block {block}: {why}"),
             "give another --merge, or none",
         ),
+        Error::MergeCommand(status) => {
+            let command = options.merge.as_deref().unwrap_or_default();
+            let message = format!("par: --merge {command}: the merging command {status}");
+            return Failure { message, hint: String::new(), exit: Exit::Child(status.code) };
+        }
         Error::TooMuchToMerge(bytes) => (
             format!("--merge: the outputs take more memory than --window {bytes}"),
             "give a larger --window",

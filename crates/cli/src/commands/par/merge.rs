@@ -55,6 +55,10 @@ pub(super) fn plan(options: &ParOptions, records: &Records) -> Result<Plan> {
         },
         line => plan.merge = Some(Merge::Files(command_of(line)?)),
     }
+    if options.header > 0 && plan.merge.is_some() {
+        let why = "the merge gets the header of every copy";
+        say(&name, why, "print no header in the command, or merge after par");
+    }
     Ok(plan)
 }
 

@@ -4,6 +4,9 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::stdin;
 use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
@@ -12,10 +15,10 @@ use fullbore_feed::par::{
 };
 use fullbore_measure::Bytes;
 use fullbore_pipe::Limits;
-use fullbore_proc::{Root, pipe_limits};
+use fullbore_proc::{Root, available_memory, pipe_limits};
 use rustix::fs::{FileType, SeekFrom, fstat, seek};
 use rustix::param::page_size;
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{merge, program};
@@ -25,10 +28,13 @@ use crate::exit::Exit;
 use crate::messages::{Failure, plain};
 
 /// Blocks grow up to this size.
-const MOST_BLOCK: Bytes = Bytes(16 << 20);
+const MOST_BLOCK: Bytes = Bytes(32 << 20);
 
 /// The window where memory is not short.
 const MOST_WINDOW: u64 = 256 << 20;
+
+/// The window where it is.
+const LEAST_WINDOW: u64 = 16 << 20;
 
 /// The part of the available memory that the window takes at most.
 const WINDOW_SHARE: u64 = 8;
@@ -96,7 +102,11 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
             }
             BlockSize::Bytes(bytes)
         }
-        (None, None) => BlockSize::Growing(Bytes(MOST_BLOCK.0.min(window.0 / 8).max(1))),
+        (None, None) => {
+            // Each copy has a block; some more are being read, or wait.
+            let parts = (jobs(options).most() as u64 + 4).max(8);
+            BlockSize::Fitting(Bytes(MOST_BLOCK.0.min(window.0 / parts).max(1)))
+        }
     };
     let records = records(options);
     let known = merge::plan(options, &records)?;
@@ -120,6 +130,7 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
         halt: options.halt.0,
         retries: options.retries,
         joblog: joblog(options)?,
+        is_proved: options.prove,
         pipe_limits: Limits::from_settings(
             limits.max_bytes,
             limits.user_pages_soft,
@@ -167,10 +178,9 @@ fn joblog(options: &ParOptions) -> Result<Option<Joblog>> {
 
 /// 256 MiB, or an eighth of the available memory where that is less.
 fn default_window() -> Bytes {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    Bytes(kib.map_or(MOST_WINDOW, |kib| (kib << 10) / WINDOW_SHARE).min(MOST_WINDOW))
+    let available = available_memory(&Root::system(), Path::new("/sys/fs/cgroup"));
+    let share = available.map_or(MOST_WINDOW, |bytes| bytes / WINDOW_SHARE);
+    Bytes(share.clamp(LEAST_WINDOW, MOST_WINDOW))
 }
 
 /// Hands signals that end the program to the copies first. Those that are ignored (nohup) stay so.
@@ -178,6 +188,11 @@ pub(super) fn listen(stop: Stop) -> Result<()> {
     let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
     let mut signals = Signals::new(wanted).context("par: listening for signals")?;
     let listen = move || signals.forever().for_each(|signal| stop.stop(signal));
+    if is_ignored(SIGCHLD) {
+        // Linux would throw the exit statuses of the copies away.
+        let nothing = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(SIGCHLD, nothing).context("par: listening for signals")?;
+    }
     let thread = thread::Builder::new().name("signals".to_owned());
     thread.spawn(listen).context("par: starting a thread")?;
     Ok(())

@@ -1,7 +1,5 @@
 //! What happens to the output of the copies.
 
-use std::io;
-
 use rustix::event::PollFlags;
 
 use super::Dealer;
@@ -38,12 +36,12 @@ impl<E: FnMut(Event)> Dealer<'_, E> {
                 self.collect()?;
                 continue;
             }
-            is_pressed |= job.out.is_nearly_full(self.bounds.pipe_bytes);
+            is_pressed |= job.out.is_nearly_full();
             let passed = job.out.pass(&mut self.sinks[0]).map_err(Error::Writing)?;
             let errors = job.err.pass(&mut self.sinks[1]);
             // Nobody listens to what it says; its output still counts.
             if errors.is_err() {
-                job.err.close();
+                job.err.discard();
             }
             self.pace.was_full = passed == Passed::Full;
             if !job.is_done() {
@@ -59,18 +57,14 @@ impl<E: FnMut(Event)> Dealer<'_, E> {
             return Ok(());
         };
         let block = job.position.block;
-        let merging = |error| Error::Merging(block, error);
-        let output = job.out.take_kept().map_err(merging)?;
-        collector.take(output, self.sinks[0].fd()).map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => Error::Writing(error),
-            _ => merging(error),
-        })?;
+        let taken = collector.take(job.out.take_kept(), self.sinks[0].fd());
+        taken.map_err(|trouble| Error::of_merge(block, trouble))?;
         let window = self.options.window;
         if collector.held_bytes() > window.0 {
             return Err(Error::TooMuchToMerge(window));
         }
         // Few bytes, and nobody waits for them in order with the output, which comes at the end.
-        job.err.keep(true).map_err(merging)?;
+        job.err.keep(true).map_err(|error| Error::Moving(block, error))?;
         let mut tries = job.err.pass(&mut self.sinks[1]);
         while matches!(tries, Ok(Passed::Full)) {
             let _ = fullbore_pipe::transfer::wait_until(self.sinks[1].fd(), PollFlags::OUT);
@@ -89,7 +83,10 @@ impl<E: FnMut(Event)> Dealer<'_, E> {
             && let Some(job) = self.jobs.remove(index)
         {
             self.jobs.push_front(job);
-        } else if self.held_bytes() >= self.options.window.0
+        } else if self.room_bytes() == 0
+            // What is merged, or may be tried again, waits for its end.
+            && self.collector.is_none()
+            && self.options.retries == 0
             && let Some(front) = self.jobs.front_mut()
         {
             front.is_begun = true;
@@ -100,7 +97,7 @@ impl<E: FnMut(Event)> Dealer<'_, E> {
     pub(super) fn keep(&mut self) -> Result<bool, Error> {
         let mut is_pressed = false;
         let release = self.release();
-        let mut room = self.options.window.0.saturating_sub(self.held_bytes());
+        let mut room = self.room_bytes();
         for (index, job) in self.jobs.iter_mut().enumerate() {
             // The first must come to its end, or nothing does.
             if room == 0 && index > 0 {
@@ -110,14 +107,14 @@ impl<E: FnMut(Event)> Dealer<'_, E> {
             if is_front && !job.is_held(release) {
                 continue;
             }
-            let before = job.held_bytes();
+            let before = job.kept_bytes();
             let has_ended = !job.is_running();
             for output in [&mut job.out, &mut job.err] {
-                is_pressed |= output.is_nearly_full(self.bounds.pipe_bytes);
+                is_pressed |= output.is_nearly_full();
                 let kept = output.keep(has_ended);
                 kept.map_err(|error| Error::Moving(job.position.block, error))?;
             }
-            room = room.saturating_sub(job.held_bytes().saturating_sub(before));
+            room = room.saturating_sub(job.kept_bytes().saturating_sub(before));
         }
         Ok(is_pressed)
     }

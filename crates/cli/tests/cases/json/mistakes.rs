@@ -1,0 +1,105 @@
+//! Mistakes in paths, expressions, keys and aggregates: a caret below the place, status 2, no output.
+
+use super::Case;
+
+/// A mistake whose place may be said in more than one way: there is a caret, and these words.
+const fn somewhere(name: &'static str, args: &'static str, said: &'static [&'static str]) -> Case {
+    Case::new(name, "{}\n", args, "").ends(2, said)
+}
+
+pub(crate) const CASES: &[Case] = &[
+    Case::mistake("a path: no index", "select '.a[x]'", (".a[x]", 3)),
+    Case::mistake("a path: an unclosed bracket", "select '.a[0'", (".a[0", 4)),
+    Case::mistake(
+        "a path: an index of words in quotes, unclosed",
+        "select '.a[\"x]'",
+        (".a[\"x]", 3),
+    ),
+    Case::mistake("a path: two dots", "select .a..b", (".a..b", 3)),
+    Case::mistake("a path: ends with a dot", "select .a.b.", (".a.b.", 5)),
+    Case::mistake("a path: a space", "select '.a b'", (".a b", 2)),
+    Case::mistake("a path: a fraction as index", "select '.a[1.5]'", (".a[1.5]", 4)),
+    Case::mistake("a path: behind characters beyond ascii", "select .été..b", (".été..b", 5)),
+    Case::mistake("a path: a star", "select '.a.*'", (".a.*", 3)),
+    somewhere("a path: an unclosed quote", "select '.\"abc'", &["^", ".\"abc"]),
+    somewhere("a path: a wrong escape", "select '.\"a\\x\"'", &["^"]),
+    somewhere("a path: half of a surrogate pair", "select '.\"\\ud800\"'", &["^"]),
+    somewhere("a path: a slice", "select '.a[1:2]'", &["^", ".a[1:2]"]),
+    somewhere("a path: a huge index", "select '.a[99999999999999999999999]'", &["^"]),
+    somewhere("a path: a filter", "select '$.a[?@.b]'", &["^"]),
+    somewhere("a path: a jq function", "select '.a|length'", &["^", ".a|length"]),
+    somewhere("two arrays", "select '.a[].x' '.b[].x'", &[".b[]"]),
+    somewhere("each: not a path", "each '.a['", &["^"]),
+    somewhere("an empty expression", "where ''", &["^"]),
+    Case::mistake("an expression: the right side is missing", "where '.s >= '", (".s >= ", 6)),
+    Case::mistake("an expression: one =", "where '.s = 1'", (".s = 1", 3)),
+    Case::mistake("an expression: two values", "where '.s > 5 6'", (".s > 5 6", 7)),
+    Case::mistake("an expression: a parenthesis too much", "where '(.s > 5))'", ("(.s > 5))", 8)),
+    Case::mistake(
+        "an expression: a regular expression that is a number",
+        "where '.s ~ 5'",
+        (".s ~ 5", 5),
+    ),
+    Case::mistake("an expression: an unknown word", "where 'foo > 1'", ("foo > 1", 0)),
+    Case::mistake("an expression: ends with and", "where '.s && '", (".s && ", 6)),
+    Case::mistake("an expression: one &", "where '.s & .b'", (".s & .b", 3)),
+    Case::mistake("an expression: no such number", "where '.s == NaN'", (".s == NaN", 6)),
+    Case::mistake(
+        "an expression: a path in a list",
+        "where '.s in (1, .b)'",
+        (".s in (1, .b)", 10),
+    ),
+    Case::mistake(
+        "an expression: a literal that is no date",
+        "where 'time .t > \"yesterday\"'",
+        ("time .t > \"yesterday\"", 10),
+    ),
+    Case::mistake(
+        "an expression: a number where a date must be",
+        "where 'day .t == 5'",
+        ("day .t == 5", 10),
+    ),
+    Case::mistake(
+        "an expression: a day that does not exist",
+        "where 'time .t > \"2023-02-29\"'",
+        ("time .t > \"2023-02-29\"", 10),
+    ),
+    Case::mistake("an expression: exists needs a path", "where 'exists 5'", ("exists 5", 7)),
+    Case::mistake("an expression: a string on its own", "where '\"a\" && .b'", ("\"a\" && .b", 4)),
+    somewhere("an expression: a mistake in a path", "where '.a..b == 1'", &["^", ".a..b == 1"]),
+    somewhere("an expression: an unclosed parenthesis", "where '(.s > 5'", &["^", "(.s > 5"]),
+    somewhere("an expression: an unclosed string", "where '.s == \"abc'", &["^", ".s == \"abc"]),
+    somewhere("an expression: an empty list", "where '.s in ()'", &["^", ".s in ()"]),
+    somewhere("an expression: an unclosed list", "where '.s in (1, 2'", &["^", ".s in (1, 2"]),
+    somewhere(
+        "an expression: a regular expression with a mistake",
+        "where '.s ~ \"a(b\"'",
+        &["^", "a(b"],
+    ),
+    somewhere("an expression: a number with a leading zero", "where '.s == 01'", &["^"]),
+    somewhere("an expression: three values", "where '.a == .b == .c'", &["^"]),
+    somewhere("an aggregate: misspelt", "group .a cuont", &["^", "did you mean", "count"]),
+    somewhere(
+        "an aggregate: misspelt with a path",
+        "group .a 'smu .x'",
+        &["^", "did you mean", "sum"],
+    ),
+    somewhere("an aggregate: no path", "group .a sum", &["sum"]),
+    somewhere("an aggregate: a percentage beyond 100", "group .a 'p101 .x'", &["^"]),
+    somewhere("an aggregate: no number of values", "group .a 'top .x'", &["^"]),
+    somewhere("an aggregate: a wrong path", "group .a 'sum .x['", &["^", "sum .x["]),
+    somewhere("a key: a wrong path", "group .a,.b..c count", &["^"]),
+    somewhere("a key: an unknown date function", "group --by 'week .t' count", &["^"]),
+    somewhere("a key: nothing behind the comma", "group .a, count", &["^"]),
+    somewhere("--where with a mistake", "group .a count --where '.s >'", &["^", ".s >"]),
+    somewhere(
+        "--sort by a column that does not exist",
+        "group .a count --sort nothing",
+        &["nothing"],
+    ),
+    somewhere("--sort by a number that does not exist", "group .a count --sort 3", &["3"]),
+    somewhere("an unknown form of output", "group .a count -o xml", &["xml"]),
+    somewhere("an unknown rule for duplicates", "select .a --duplicates any", &["any"]),
+    somewhere("an unknown size", "select .a --max-record lots", &["lots"]),
+    somewhere("two forms of output", "select --csv --json .a", &["--json"]),
+];
