@@ -1,7 +1,7 @@
 //! Reads a stage's input.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Cursor, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use fullbore_pipe::transfer::wait_until;
@@ -16,6 +16,8 @@ pub struct Input {
     name: String,
     read: u64,
     may_grow: bool,
+    /// What was read from the descriptor before, and comes first.
+    beginning: Cursor<Vec<u8>>,
 }
 
 /// Input after which a pipe is widened: a small input is over by then.
@@ -26,7 +28,13 @@ impl Input {
     pub fn new(fd: impl Into<OwnedFd>, name: impl Into<String>) -> Self {
         let fd = fd.into();
         let may_grow = is_pipe(&fd);
-        Self { fd, name: name.into(), read: 0, may_grow }
+        Self { fd, name: name.into(), read: 0, may_grow, beginning: Cursor::default() }
+    }
+
+    /// The same, with bytes before what the descriptor, which is no regular file, gives.
+    #[must_use]
+    pub fn after(self, beginning: Vec<u8>) -> Self {
+        Self { beginning: Cursor::new(beginning), ..self }
     }
 
     /// Returns standard input.
@@ -43,7 +51,12 @@ impl Input {
 
     /// Returns the same input with its own descriptor; from then on, read from only one of the two.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self { fd: self.fd.try_clone()?, name: self.name.clone(), ..*self })
+        Ok(Self {
+            fd: self.fd.try_clone()?,
+            name: self.name.clone(),
+            beginning: self.beginning.clone(),
+            ..*self
+        })
     }
 
     /// Returns the name for messages.
@@ -64,6 +77,10 @@ impl Input {
     ///
     /// Source: read(2).
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, InputError> {
+        if let Ok(count @ 1..) = self.beginning.read(block) {
+            self.read += count as u64;
+            return Ok(count);
+        }
         loop {
             match rustix::io::read(&self.fd, &mut *block) {
                 Ok(count) => {
@@ -109,7 +126,8 @@ impl Input {
     /// Tells whether the next read would have to wait, as far as Linux can tell.
     #[must_use]
     pub fn is_dry(&self) -> bool {
-        fill(&self.fd).is_ok_and(|bytes| bytes.0 == 0)
+        let is_begun = self.beginning.position() == self.beginning.get_ref().len() as u64;
+        is_begun && fill(&self.fd).is_ok_and(|bytes| bytes.0 == 0)
     }
 
     fn grow_late(&mut self) {

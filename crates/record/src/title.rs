@@ -21,6 +21,12 @@ impl StageRecord {
         else {
             return self.command.clone();
         };
+        // Stages that `run --auto` answers as one question.
+        if let ("sh", [option, line], 1) = (program.as_str(), arguments, copies)
+            && option == "-c"
+        {
+            return line.clone();
+        }
         let mut title = format!("{} ×{copies}", program.rsplit('/').next().unwrap_or(program));
         for word in arguments {
             title.push(' ');

@@ -1,9 +1,13 @@
 //! `fullbore par`.
 
+mod auto;
 mod failure;
+mod fused;
 mod merge;
 mod program;
 mod setup;
+
+pub(crate) use self::auto::collates_bytes;
 
 use std::io::{stderr, stdout};
 
@@ -19,6 +23,9 @@ use crate::messages::complain;
 
 /// Deals standard input or a file out to copies of a command.
 pub(crate) fn run(options: &ParOptions) -> Result<Exit> {
+    if options.auto {
+        return auto::run(options);
+    }
     // Before anything is read: what cannot work must lose nothing.
     let command = setup::command(options)?;
     refuse_closed_output("par")?;
