@@ -12,8 +12,6 @@ use fullbore_record::{AutoRecord, AutoWhat};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::par::collates_bytes;
-
 /// What a stage did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Done {
@@ -169,6 +167,15 @@ impl Auto {
         }
         text
     }
+}
+
+/// Whether strings are ordered by their bytes here. Source: locale(7); C.UTF-8 orders by code points, whose order is that
+/// of their bytes.
+pub(crate) fn collates_bytes() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let locale = set("LC_ALL").or_else(|| set("LC_COLLATE")).or_else(|| set("LANG"));
+    locale
+        .is_none_or(|locale| ["C", "POSIX", "C.UTF-8", "C.utf8"].iter().any(|name| locale == *name))
 }
 
 /// Why names in a line for this shell may stand for something else.

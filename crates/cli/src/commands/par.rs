@@ -7,8 +7,6 @@ mod merge;
 mod program;
 mod setup;
 
-pub(crate) use self::auto::collates_bytes;
-
 use std::io::{stderr, stdout};
 
 use anyhow::Result;

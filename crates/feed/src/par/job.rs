@@ -190,8 +190,7 @@ impl Job {
 
     /// Feeds what finds room, and tells whether its input ran low since the last time.
     pub(super) fn feed(&mut self) -> io::Result<bool> {
-        let Feed { pipe: Some(stdin), lender, capacity, parts, fed, is_open } = &mut self.input
-        else {
+        let Feed { pipe: Some(stdin), lender, capacity, parts, fed, .. } = &mut self.input else {
             return Ok(false);
         };
         let held = ioctl_fionread(&*stdin).unwrap_or(0);
@@ -208,8 +207,8 @@ impl Job {
                 // It reads no more, as head does; that is no error.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                     parts.clear();
-                    *is_open = false;
-                    break;
+                    self.input.pipe = None;
+                    return Ok(false);
                 }
                 Err(error) => return Err(error),
             }

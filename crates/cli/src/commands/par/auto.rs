@@ -20,7 +20,7 @@ use rustix::fs::{FileType, fstat};
 
 use super::{fused, setup};
 use crate::args::par::ParOptions;
-use crate::commands::auto::{Done, tell};
+use crate::commands::auto::{Done, collates_bytes, tell};
 use crate::commands::par::failure::failure;
 use crate::commands::stage::tier;
 use crate::exit::Exit;
@@ -42,15 +42,6 @@ pub(super) fn run(options: &ParOptions) -> Result<Exit> {
         Ok(plan) if can_stand_between() && is_worth_it() => deal(options, &command, &plan),
         _ => become_command(options, &command),
     }
-}
-
-/// Whether strings are ordered by their bytes here. Source: locale(7); C.UTF-8 orders by code points, whose order is that
-/// of their bytes.
-pub(crate) fn collates_bytes() -> bool {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let locale = set("LC_ALL").or_else(|| set("LC_COLLATE")).or_else(|| set("LANG"));
-    locale
-        .is_none_or(|locale| ["C", "POSIX", "C.UTF-8", "C.utf8"].iter().any(|name| locale == *name))
 }
 
 /// Whether characters are bytes here.
