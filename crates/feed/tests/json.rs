@@ -14,16 +14,23 @@ use proptest::prelude::*;
 /// Writes each record on a line, and refuses `"refused"`.
 struct Print;
 
-impl Task for Print {
-    type State = u64;
+/// What a worker of it got.
+#[derive(Default)]
+struct Got {
+    records: u64,
+    bytes: usize,
+}
 
-    fn state(&self) -> u64 {
-        0
+impl Task for Print {
+    type State = Got;
+
+    fn state(&self) -> Got {
+        Got::default()
     }
 
     fn block(
         &self,
-        count: &mut u64,
+        got: &mut Got,
         text: &[u8],
         table: &Table,
         output: &mut Vec<u8>,
@@ -33,7 +40,8 @@ impl Task for Print {
             if record == b"\"refused\"" {
                 return Err(RecordError { at: document.start, what: "refused".to_owned() });
             }
-            *count += 1;
+            got.records += 1;
+            got.bytes += record.len() + 1;
             output.extend_from_slice(record);
             output.push(b'\n');
         }
@@ -58,15 +66,17 @@ fn ran(inputs: Vec<Input>, options: &Options) -> (Vec<u8>, String) {
     let mut out = tempfile::tempfile().unwrap();
     let mut writer = PipeWriter::new(out.try_clone().unwrap(), fullbore_pipe::Options::default());
     let inputs = inputs.into_iter().map(Ok::<Input, std::io::Error>);
-    let outcome: Outcome<u64> = run(inputs, options, &Print, &Control::new(), &mut writer).unwrap();
+    let outcome: Outcome<Got> = run(inputs, options, &Print, &Control::new(), &mut writer).unwrap();
     writer.flush_all().unwrap();
     out.rewind().unwrap();
     let mut written = Vec::new();
     std::io::Read::read_to_end(&mut out, &mut written).unwrap();
-    let invalid = outcome.invalid.map_or(String::new(), |invalid| invalid.to_string());
-    if invalid.is_empty() || options.skips_invalid {
-        assert_eq!(outcome.states.iter().sum::<u64>(), outcome.records);
+    if !outcome.is_refused() {
+        let states = outcome.states.iter();
+        assert_eq!(states.clone().map(|got| got.records).sum::<u64>(), outcome.records);
+        assert_eq!(states.map(|got| got.bytes).sum::<usize>(), written.len());
     }
+    let invalid = outcome.invalid.map_or(String::new(), |invalid| invalid.to_string());
     (written, format!("{invalid} {}", outcome.skipped))
 }
 

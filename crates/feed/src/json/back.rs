@@ -121,8 +121,12 @@ impl<E> Back<E> {
         if self.is_over() {
             return Step::Over;
         }
-        if let Some(job) = self.order.ready.pop_front() {
-            return Step::Process(job);
+        while let Some(mut job) = self.order.ready.pop_front() {
+            if self.total.is_none_or(|total| job.number < total) {
+                return Step::Process(job);
+            }
+            job.clear();
+            self.free.push(job);
         }
         let is_turn = !self.order.is_alone || self.order.granted == self.order.resolved;
         if self.total.is_some() || !is_turn {

@@ -11,8 +11,8 @@ use crate::InputError;
 /// What a run over records found.
 #[derive(Debug)]
 pub struct Outcome<S> {
-    /// The states of the workers, in no order. They know all records before the error, if there is one. Only after a
-    /// [`RecordError`](super::RecordError) with several workers, a state may also know records after it.
+    /// The states of the workers, in no order. They know all records before the error, if there is one, and no others. Only
+    /// after a [`RecordError`](super::RecordError) with several workers, a state may also know records after it.
     pub states: Vec<S>,
     /// How many records the task got.
     pub records: u64,
@@ -24,6 +24,14 @@ pub struct Outcome<S> {
     pub is_partial: bool,
     /// Where the first record was that did not end on the line on which a block ended, so that one worker had to go on alone.
     pub spans_lines: Option<Invalid>,
+}
+
+impl<S> Outcome<S> {
+    /// Tells whether the task refused a record, so that the states may know records after it.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.invalid.as_ref().is_some_and(|invalid| invalid.kind == Kind::Refused)
+    }
 }
 
 /// A place in an input, and what is wrong or worth telling there.
