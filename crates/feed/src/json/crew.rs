@@ -108,6 +108,7 @@ where
             records: self.control.records(),
             invalid: end.invalid,
             skipped: end.skipped,
+            first_skipped: end.first_skipped.map(|spot| spot.find()),
             is_partial: end.is_partial,
             spans_lines: end.spans_lines,
         })
@@ -249,7 +250,7 @@ where
                 let what = "a record goes on after its line".to_owned();
                 back.end
                     .spans_lines
-                    .get_or_insert_with(|| job.invalid(&Wrong { at, what, kind: Kind::GoesOn }));
+                    .get_or_insert_with(|| job.spot(&Wrong { at, what, kind: Kind::GoesOn }));
             }
             back.order.resolve(between, job);
         }
@@ -258,8 +259,6 @@ where
 
     /// Gives a block to the task, and what becomes of it to the output.
     fn process(&self, mut job: Job<E>, state: &Mutex<T::State>) {
-        let mut skipped = 0;
-        let mut first = None;
         if job.fault.is_none() {
             let mut state = held(state);
             self.task.begin(&mut state, job.number);
@@ -271,25 +270,20 @@ where
                 if let Err(error) = done {
                     let wrong =
                         Wrong { at: part.begin + error.at, what: error.what, kind: Kind::Refused };
-                    job.fault = Some(Fault::Invalid(job.invalid(&wrong)));
+                    job.fault = Some(Fault::Invalid(job.spot(&wrong).find()));
                     break;
                 }
                 let Some(wrong) = &part.wrong else { continue };
                 if self.options.skips_invalid {
-                    skipped += 1;
-                    first.get_or_insert_with(|| wrong.clone());
+                    job.skipped += 1;
                 } else {
-                    job.fault = Some(Fault::Invalid(job.invalid(wrong)));
+                    job.fault = Some(Fault::Invalid(job.spot(wrong).find()));
                     break;
                 }
             }
             job.output = output;
         }
         let mut back = held(&self.back);
-        back.end.skipped += skipped;
-        if let Some(first) = first {
-            back.end.note_skipped(&job, &first);
-        }
         back.finish(job);
         self.write(back);
     }

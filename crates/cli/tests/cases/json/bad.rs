@@ -20,6 +20,8 @@ pub(crate) const CASES: &[Case] = &[
     Case::new("where: --skip-invalid", SEVERAL, "where '.a >= 3' --skip-invalid", "{\"a\":3}\n{\"a\":5}\n").ends(1, &["2"]),
     Case::new("group: --skip-invalid", SEVERAL, "group count 'sum .a' --skip-invalid", "3\t9\n").ends(1, &["2"]),
     Case::new("group: a record that is refused while others are counted", "{\"k\":[{\"x\":1}]}\n{\"k\":[{\"x\":1,\"x\":2}]}\n", "group '.k[].x' --duplicates error", "").ends(1, &["{in}: byte 30, line 2, column 14: a name occurs twice"]),
+    Case::new("--skip-invalid: what ends it is said, too", "x\n{\"a\":1}\n{\"b\":1}\n{\"a\":2}\n", "select .a --strict --skip-invalid", "1\n")
+        .ends(1, &["fullbore: json select: {in}: byte 11, line 3, column 1: no .a\nfullbore: json select: 1 error was skipped: {in}: byte 1, line 1, column 1: expected a value\n"]),
     Case::new("--skip-invalid: nothing invalid", "{\"a\":1}\n", "select .a --skip-invalid", "1\n"),
     Case::new("--skip-invalid: the next record on the same line goes, too", "{\"a\":1} x {\"a\":2}\n{\"a\":3}\n", "select .a --skip-invalid", "1\n3\n").ends(1, &["1"]),
     Case::new("--skip-invalid: a bracket is missing at the end of a line", "{\"a\":1\n{\"a\":2}\n{\"a\":3}\n", "select .a --skip-invalid", "3\n").ends(1, &["1"]),
