@@ -132,8 +132,10 @@ where
         let _alarm = Alarm(self);
         let state = Arc::new(Mutex::new(self.task.state()));
         held(&self.states).push(Arc::clone(&state));
-        let Options { tier, duplicates, .. } = *self.options;
+        let Options { tier, duplicates, max_record, .. } = *self.options;
+        let most_bytes = usize::try_from(max_record.0).unwrap_or(usize::MAX);
         let mut scanner = Scanner::new(tier, self.options.members.clone(), duplicates);
+        scanner = scanner.with_most_bytes(most_bytes);
         loop {
             self.answer();
             let mut back = held(&self.back);

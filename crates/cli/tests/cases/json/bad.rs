@@ -128,6 +128,16 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 65536)\"; wc -l <
         0,
         &[],
     ),
+    (
+        "memory of many records over --max-record",
+        "yes '{\"a\":\"xxxxxxxxxxxxxxxxxxxx\"}' | head -c 1000000 > long; python3 -c \"
+import subprocess, resource
+subprocess.run(['{fullbore}', 'json', 'where', '-j1', '--skip-invalid', '--max-record', '16', 'exists .a', 'long'], stderr=open('said', 'w'))
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 65536)\"; cut -d: -f3 said",
+        "True\n 34483 errors were skipped; the first one\n",
+        0,
+        &[],
+    ),
     ("in a pipe of other programs", "seq 5 | sed 's/.*/{\"n\":&}/' | {fullbore} json where '.n > 2' | {fullbore} json select .n | paste -sd+ | bc", "12\n", 0, &[]),
     ("select: help", "{fullbore} json select --help | grep -q -e --strict && echo 1", "1\n", 0, &[]),
 ];
