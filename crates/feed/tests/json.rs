@@ -243,6 +243,26 @@ fn records_do_not_go_on_in_the_next_input() {
 }
 
 #[test]
+fn an_input_that_ends_because_everything_is_stopped_makes_a_partial_answer() {
+    for workers in [1, 3] {
+        let control = Control::new();
+        let mut texts = [&b"1\n2\n"[..], b"3\n"].into_iter();
+        let inputs = std::iter::from_fn(|| {
+            if texts.len() == 1 {
+                control.stop();
+                return None;
+            }
+            texts.next().map(|text| Ok::<Input, std::io::Error>(file(text)))
+        });
+        let mut writer =
+            PipeWriter::new(tempfile::tempfile().unwrap(), fullbore_pipe::Options::default());
+        let outcome = run(inputs, &options(workers, 64), &Print, &control, &mut writer).unwrap();
+        assert!(outcome.is_partial);
+        assert_eq!(outcome.records, 2);
+    }
+}
+
+#[test]
 fn a_record_that_is_too_long_is_an_error_at_its_beginning() {
     let text =
         format!("1\n {}\n2\n{{\"a\":\n[{}]}}\n3\n", "5".repeat(900), "7, ".repeat(300) + "7");

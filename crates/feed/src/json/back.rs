@@ -34,7 +34,6 @@ pub(super) struct End<E> {
     pub(super) invalid: Option<Invalid>,
     pub(super) skipped: u64,
     pub(super) first_skipped: Option<Spot>,
-    pub(super) is_partial: bool,
     pub(super) spans_lines: Option<Spot>,
 }
 
@@ -69,14 +68,7 @@ pub(super) enum Step<E> {
 
 impl<E> Default for End<E> {
     fn default() -> Self {
-        Self {
-            failure: None,
-            invalid: None,
-            skipped: 0,
-            first_skipped: None,
-            is_partial: false,
-            spans_lines: None,
-        }
+        Self { failure: None, invalid: None, skipped: 0, first_skipped: None, spans_lines: None }
     }
 }
 

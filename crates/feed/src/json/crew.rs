@@ -109,7 +109,7 @@ where
             invalid: end.invalid,
             skipped: end.skipped,
             first_skipped: end.first_skipped.map(|spot| spot.find()),
-            is_partial: end.is_partial,
+            is_partial: self.control.is_stopped(),
             spans_lines: end.spans_lines,
         })
     }
@@ -172,19 +172,13 @@ where
             states.iter().map(|state| held(state)).collect();
         let states: Vec<&T::State> = states.iter().map(|state| &**state).collect();
         self.task.so_far(&states);
-        drop(states);
-        if held(&self.back).is_over() {
-            // The question may have hidden that from a worker that waits for input.
-            self.control.wake();
-        }
     }
 
     /// Reads the next block, and scans it in the hope that a record begins at its beginning.
     fn take(&self, mut job: Job<E>, is_alone: bool, scanner: &mut Scanner) -> Option<Job<E>> {
         let mut front = held(&self.front);
         front.source.cuts_anywhere |= is_alone && self.options.most_workers() > 1;
-        let is_stopped = self.control.is_stopped();
-        let is_over = is_stopped || held(&self.back).total.is_some();
+        let is_over = self.control.is_stopped() || held(&self.back).total.is_some();
         let taken = if is_over {
             Ok(Taken::End)
         } else {
@@ -202,7 +196,6 @@ where
                 let total = front.next;
                 drop(front);
                 let mut back = held(&self.back);
-                back.end.is_partial |= is_stopped;
                 back.give_back(job);
                 back.end_after(total);
                 self.turn.notify_all();

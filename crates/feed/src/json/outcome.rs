@@ -24,7 +24,8 @@ pub struct Outcome<S> {
     pub skipped: u64,
     /// The first of these.
     pub first_skipped: Option<Invalid>,
-    /// Whether somebody stopped the run ([`Control::stop`](super::Control::stop)) before the input ended.
+    /// Whether somebody stopped the run ([`Control::stop`](super::Control::stop)). The input may have ended all the same: where
+    /// Ctrl-C stops a pipeline, it also ends the program that writes the input.
     pub is_partial: bool,
     /// Where the first record was that did not end on the line on which a block ended, so that one worker had to go on alone.
     pub spans_lines: Option<Spot>,
