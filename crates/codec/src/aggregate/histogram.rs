@@ -117,7 +117,9 @@ impl Histograms {
 
     /// Takes in what `other` has for group `from`.
     pub(super) fn absorb(&mut self, to: u32, other: &mut Self, from: u32) {
-        for (key, count) in std::mem::take(&mut other.cells[from as usize]) {
+        let more = std::mem::take(&mut other.cells[from as usize]);
+        other.ranges -= more.len();
+        for (key, count) in more {
             self.count(to, key, count);
         }
     }

@@ -125,6 +125,7 @@ impl Sums {
             self.cells[to as usize].set(cell.value(), cell.places());
         }
         if let Some(more) = other.wide.remove(&from) {
+            other.wide_bytes -= more.bytes();
             self.in_wide(to, |wide| wide.absorb(&more));
         }
     }
@@ -188,4 +189,23 @@ fn quotient(text: &str, count: u64) -> Option<(f64, i64)> {
     let (first, more) = digits.trim_start_matches('0').split_at_checked(1)?;
     let mantissa: f64 = format!("{first}.{more}").parse().ok()?;
     Some((sign * mantissa, exponent + i64::try_from(more.len()).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_absorbed_takes_no_memory_any_more() {
+        let mut both = [Sums::default(), Sums::default()];
+        for sums in &mut both {
+            sums.grow(1);
+            assert_eq!(sums.add(0, None, b"1e300"), Ok(()));
+        }
+        let [one, mut other] = both;
+        let mut sums = one.clone();
+        sums.absorb(0, &mut other, 0);
+        assert_eq!((sums.wide_bytes, other.wide_bytes), (one.wide_bytes, 0));
+        assert_eq!(sums.text(0).as_deref(), Some("2e300"));
+    }
 }
