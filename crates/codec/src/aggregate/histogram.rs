@@ -55,7 +55,10 @@ const FRACTION_BITS: u32 = f64::MANTISSA_DIGITS - 1;
 fn exponent(number: f64) -> i16 {
     let bits = number.abs().to_bits();
     match (bits >> FRACTION_BITS) as i16 {
-        0 => LEAST_EXPONENT + bits.checked_ilog2().unwrap_or_default() as i16,
+        0 => {
+            let highest = bits.checked_ilog2().unwrap_or_default();
+            LEAST_EXPONENT + i16::try_from(highest).unwrap_or_default()
+        }
         biased => biased - BIAS,
     }
 }
