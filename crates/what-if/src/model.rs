@@ -28,6 +28,8 @@ pub(crate) struct Model {
     pub(crate) pipes: Vec<Pipe>,
     /// CPUs, shared fairly by what wants to run; 0 when there are as many as anybody wants.
     pub(crate) cpus: f64,
+    /// Threads of other programs that want a CPU all the time.
+    pub(crate) strangers: f64,
 }
 
 /// A stage, or what stands outside the pipeline at the other end of a pipe.
@@ -90,6 +92,7 @@ impl Model {
             stages: (0..record.stages.len()).map(|place| stage(record, place, &all)).collect(),
             pipes: record.pipes.iter().map(|one| pipe(record, one)).collect(),
             cpus: f64::from(record.host.cpus),
+            strangers: 0.0,
         };
         flows::connect(&mut model, record);
         outside::add(&mut model, record, &all);

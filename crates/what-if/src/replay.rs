@@ -18,6 +18,8 @@ pub(crate) struct Replayed {
     pub(crate) elapsed_ns: f64,
     /// Time that was lost because more CPUs were wanted than there are.
     pub(crate) starved_ns: f64,
+    /// The same, added up over the stages that wanted one.
+    pub(crate) runnable_ns: f64,
     /// For each pipe, how long its sides waited for each other.
     pub(crate) pipes: Vec<Waits>,
     /// For each stage of the model, when it ended and when it waited for another one.
@@ -300,6 +302,7 @@ impl<'a> Play<'a> {
             if runs { stage.width } else { 0.0 }
         };
         let wanted: f64 = self.actors.iter().zip(&self.model.stages).map(wants).sum();
+        let wanted = if wanted > 0.0 { wanted + self.model.strangers } else { 0.0 };
         let cpus = self.model.cpus;
         if cpus > 0.0 && wanted > cpus { cpus / wanted } else { 1.0 }
     }
@@ -333,6 +336,7 @@ impl<'a> Play<'a> {
             }
             if actor.work.cpu_ns > NOTHING_NS {
                 actor.work.cpu_ns -= wait_ns * stage.width * speed;
+                self.seen.runnable_ns += wait_ns * (1.0 - speed);
             } else {
                 actor.work.wait_ns -= wait_ns;
             }

@@ -7,6 +7,8 @@ use fullbore_record::{RunRecord, StageRecord, StageTimeline};
 pub(crate) struct Step {
     /// At least one thread was on a CPU.
     pub(crate) running_ns: f64,
+    /// None was on a CPU, at least one waited for one.
+    pub(crate) runnable_ns: f64,
     /// Blocked reading a pipe.
     pub(crate) reading_ns: f64,
     /// Blocked writing a pipe.
@@ -45,6 +47,7 @@ pub(crate) fn steps(record: &RunRecord, stage: &StageRecord) -> Vec<Step> {
             };
             Step {
                 running_ns: part(&series.running),
+                runnable_ns: part(&series.runnable),
                 reading_ns: part(&series.blocked_reading),
                 writing_ns: part(&series.blocked_writing),
                 other_ns: part(&series.blocked_other),
