@@ -12,6 +12,7 @@ const OPTIONS: &[&str] = &[
     "--no-tune",
     "--pipe-size",
     "--exact",
+    "--what-if",
     "--report",
     "--live",
     "--quiet",

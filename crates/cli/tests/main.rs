@@ -61,5 +61,6 @@ mod stages;
 mod transparency;
 mod tuning;
 mod verdicts;
+mod what_if;
 mod wrong_lines;
 mod zero_copy;

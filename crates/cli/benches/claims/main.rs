@@ -42,6 +42,7 @@ mod sealed;
 mod speed;
 mod stages;
 mod table;
+mod what_if;
 mod zero_copy;
 
 use std::path::{Path, PathBuf};
@@ -99,6 +100,7 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "par", path: "docs/par.md", rows: PAR },
     Document { name: "count", path: "docs/count.md", rows: COUNT },
     Document { name: "json", path: "docs/json-speed.md", rows: JSON },
+    Document { name: "predictions", path: "docs/what-if.md", rows: WHAT_IF },
 ];
 
 const COUNT: &[(&str, Measurement)] = &[
@@ -116,6 +118,8 @@ const JSON: &[(&str, Measurement)] = &[
     ("json-memory", json::memory),
     ("json-digits", json::digits),
 ];
+
+const WHAT_IF: &[(&str, Measurement)] = &[("what-if", what_if::predictions)];
 
 const PAR: &[(&str, Measurement)] = &[
     ("par-gains", par::gains),

@@ -8,6 +8,7 @@ pub(crate) mod json;
 pub(crate) mod lab;
 pub(crate) mod par;
 pub(crate) mod stages;
+pub(crate) mod what_if;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use self::json::JsonTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
 use self::par::ParOptions;
 use self::stages::{GenOptions, MorseTask, Utf8Task};
+use self::what_if::WhatIfOptions;
 
 /// Run Unix pipelines, enlarge their pipes where that helps, and name the bottleneck.
 #[derive(Debug, Parser)]
@@ -43,6 +45,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
     Run(RunOptions),
+    WhatIf(WhatIfOptions),
     Buffer(BufferOptions),
     Par(ParOptions),
     Count(CountOptions),
@@ -99,6 +102,7 @@ pub(crate) enum Task {
     after_help = "Examples:\n  \
         fullbore run 'zstdcat events.zst | jq -c .price | sort -n | tail -1'\n  \
         fullbore run --shell bash --report run.html 'set -o pipefail; seq 9e7 | gzip > seq.gz'\n  \
+        fullbore run --what-if 'zcat log.gz | sort | uniq -c > counts'\n  \
         fullbore run -- xz -9 big.tar\n\n\
         Exit status:\n  \
         the shell's own (if signal n kills the shell, it also kills fullbore: 128 + n); 2 wrong usage;\n  \
@@ -146,6 +150,10 @@ pub(crate) struct RunOptions {
     /// When to show a live view of the pipeline while it runs.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, conflicts_with = "quiet")]
     pub(crate) live: When,
+
+    /// After the summary, predict how long the run would take with one thing changed (as what-if does).
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) what_if: bool,
 
     /// Record every sample, so that the run can be replayed (fullbore replay FILE).
     #[arg(long, hide = true, value_name = "FILE")]

@@ -17,3 +17,4 @@ mod sound;
 mod stage;
 pub(crate) mod utf8;
 pub(crate) mod version;
+pub(crate) mod what_if;

@@ -61,6 +61,9 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     if !options.quiet {
         say(&summary(&finished.record, style_of(&stderr())));
     }
+    if options.what_if {
+        super::what_if::show(&finished.record);
+    }
     // The pipeline has ended: a report that cannot be written must not change its exit status.
     let unwritten = reports.into_iter().filter_map(|report| report.write(&finished.record).err());
     let unwritten: Vec<Failure> = unwritten.collect();

@@ -40,14 +40,14 @@ const RUN_SECONDS: f64 = 1.0;
 
 /// Clock ticks of all CPUs, from the first line of `/proc/stat` (proc_stat(5)), and those of this process and its children.
 #[derive(Clone, Copy, Debug)]
-struct CpuTimes {
+pub(crate) struct CpuTimes {
     all: u64,
     busy: u64,
     own: u64,
 }
 
 impl CpuTimes {
-    fn read() -> Self {
+    pub(crate) fn read() -> Self {
         let text = std::fs::read_to_string("/proc/stat").expect("Linux counts the times of CPUs");
         let first = text.lines().next().unwrap_or_default();
         let words = first.split_ascii_whitespace().skip(1);
@@ -59,7 +59,7 @@ impl CpuTimes {
     }
 
     /// The share of all CPUs' time that others used, or another machine on the same host, since `before`.
-    fn of_others_percent(self, before: Self) -> f64 {
+    pub(crate) fn of_others_percent(self, before: Self) -> f64 {
         let others = (self.busy - before.busy).saturating_sub(self.own - before.own);
         100.0 * others as f64 / (self.all - before.all).max(1) as f64
     }

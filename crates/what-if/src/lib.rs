@@ -1,0 +1,102 @@
+//! From the record of a run to how long it would take with one thing changed: a pure function.
+//!
+//! ```text
+//! record ─ model (what each stage read, computed, waited and wrote, step by step) ─ fit (how much it does in one go)
+//!        ─ replay (the run as recorded, then with each change) ─ path (what each replay waited for) ─▶ Forecast
+//! ```
+#![forbid(unsafe_code)]
+
+mod change;
+mod error;
+mod fit;
+mod flows;
+mod model;
+mod outside;
+mod path;
+mod pieces;
+mod replay;
+mod steps;
+
+use fullbore_record::RunRecord;
+
+pub use change::Change;
+pub use error::Error;
+
+/// What is predicted about one run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Forecast {
+    /// Time that the recorded run took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Time that the replay of the unchanged run takes, in nanoseconds. Every prediction is corrected by the ratio of both.
+    pub replayed_ns: u64,
+    /// What limits the unchanged run.
+    pub limit: Limit,
+    /// One prediction for each change, the shortest time first.
+    pub predictions: Vec<Prediction>,
+}
+
+/// How long the run would take with one change.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Prediction {
+    /// What is different.
+    pub change: Change,
+    /// Time that the run would take, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// What would limit it then.
+    pub limit: Limit,
+}
+
+/// What a run waits for most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// The computing of a stage, by its number.
+    Stage(u32),
+    /// A stage that itself waits for a disk, a network or a timer, by its number.
+    Waiting(u32),
+    /// More stages want to run than there are CPUs.
+    Cpus,
+    /// The two sides of a pipe wait for each other in turn, by the number of the pipe.
+    Pipe(u32),
+    /// What feeds or reads the pipeline from outside.
+    Outside,
+}
+
+/// Replays a run as it was and with each change, and says how long it would take.
+///
+/// The result depends on the record alone. `findings` is ignored.
+///
+/// # Errors
+/// [`Error`] when the record is of another schema, or does not contain the whole run over time.
+pub fn forecast(record: &RunRecord) -> Result<Forecast, Error> {
+    error::check(record)?;
+    let mut model = model::Model::of(record);
+    fit::fit(&mut model, record);
+    let base = replay::replay(&model);
+    let elapsed_ns = record.elapsed_ns as f64;
+    let correction = if base.elapsed_ns > 0.0 { elapsed_ns / base.elapsed_ns } else { 1.0 };
+    let mut predictions: Vec<Prediction> = change::all(record, &model)
+        .into_iter()
+        .map(|change| {
+            let changed = change.made_in(&model);
+            let replayed = replay::replay(&changed);
+            let elapsed_ns = whole(replayed.elapsed_ns * correction);
+            Prediction { change, elapsed_ns, limit: path::limit(&changed, &replayed) }
+        })
+        .collect();
+    predictions.sort_by_key(|prediction| prediction.elapsed_ns);
+    Ok(Forecast {
+        elapsed_ns: record.elapsed_ns,
+        replayed_ns: whole(base.elapsed_ns),
+        limit: path::limit(&model, &base),
+        predictions,
+    })
+}
+
+/// The nearest whole number of nanoseconds.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded on purpose")]
+fn whole(ns: f64) -> u64 {
+    ns.round().max(0.0) as u64
+}
