@@ -151,10 +151,6 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, conflicts_with = "quiet")]
     pub(crate) live: When,
 
-    /// After the summary, predict how long the run would take with one thing changed (as what-if does).
-    #[arg(long, conflicts_with = "quiet")]
-    pub(crate) what_if: bool,
-
     /// Record every sample, so that the run can be replayed (fullbore replay FILE).
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
@@ -179,6 +175,10 @@ pub(crate) struct FasterOptions {
     /// Print the line that --auto would run, and run nothing.
     #[arg(long, conflicts_with = "command")]
     pub(crate) explain: bool,
+
+    /// After the summary, predict how long the run would take with one thing changed (as what-if does).
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) what_if: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -61,7 +61,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     if !options.quiet {
         say(&summary(&finished.record, style_of(&stderr())));
     }
-    if options.what_if {
+    if options.faster.what_if {
         super::what_if::show(&finished.record);
     }
     // The pipeline has ended: a report that cannot be written must not change its exit status.
