@@ -6,7 +6,7 @@ use fullbore_rules::{commands, plain_words};
 use fullbore_shell::{command_word, places};
 
 use crate::deal::{Plan, is_promising};
-use crate::fuse::fusion;
+use crate::fuse::{Fusion, fusion};
 
 /// What must be known beside the line.
 pub struct Context<'a> {
@@ -100,7 +100,8 @@ impl Rewriter<'_> {
         let texts: Vec<&str> = stages.iter().map(|stage| &self.line[stage.clone()]).collect();
         let mut at = 0;
         while at < stages.len() {
-            let fused = fusion(&texts[at..], self.context.collates_bytes)
+            let fused = self
+                .fusion(&texts[at..])
                 .filter(|found| !self.sees_stages && self.joins(&stages[at..at + found.stages]))
                 .map(|found| found.stages);
             match fused {
@@ -114,6 +115,13 @@ impl Rewriter<'_> {
                 }
             }
         }
+    }
+
+    fn fusion(&self, stages: &[&str]) -> Option<Fusion> {
+        let found = fusion(stages, self.context.collates_bytes)?;
+        // What `sort` gets when `head` leaves shows in the status.
+        let sees_head = found.top.is_some() && self.line.contains("pipefail");
+        if sees_head { fusion(&stages[..3], self.context.collates_bytes) } else { Some(found) }
     }
 
     /// Whether there is only one bar between these stages and their programs are what they seem.
@@ -190,6 +198,10 @@ mod tests {
             ("sort -u # all of it", "P -c 'sort -u' # all of it"),
             ("sort | uniq -d; grep 'it''s'", "P -c 'sort | uniq -d'; P -- grep 'it''s'"),
             ("set -o pipefail; grep x", "set -o pipefail; P -- grep x"),
+            (
+                "set -o pipefail; sort | uniq -c | sort -rn | head -n1",
+                "set -o pipefail; P -c 'sort | uniq -c | sort -rn' | head -n1",
+            ),
         ] {
             assert_eq!(line(text), new, "{text}");
         }

@@ -28,6 +28,7 @@ mod readers;
 mod sequence;
 
 mod accuracy;
+mod auto;
 mod count;
 mod exact;
 mod first_try;
@@ -100,6 +101,7 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "par", path: "docs/par.md", rows: PAR },
     Document { name: "count", path: "docs/count.md", rows: COUNT },
     Document { name: "json", path: "docs/json-speed.md", rows: JSON },
+    Document { name: "auto", path: "docs/auto.md", rows: AUTO },
     Document { name: "predictions", path: "docs/what-if.md", rows: WHAT_IF },
 ];
 
@@ -118,6 +120,8 @@ const JSON: &[(&str, Measurement)] = &[
     ("json-memory", json::memory),
     ("json-digits", json::digits),
 ];
+
+const AUTO: &[(&str, Measurement)] = &[("auto-lines", auto::lines)];
 
 const WHAT_IF: &[(&str, Measurement)] = &[("what-if", what_if::predictions)];
 

@@ -24,7 +24,7 @@ fn events(place: &Sandbox, effort: Effort) -> PathBuf {
 }
 
 /// Source code of the crates that fullbore is built from, repeated to `megabytes`.
-fn code(place: &Sandbox, name: &str, megabytes: usize) -> PathBuf {
+pub(crate) fn code(place: &Sandbox, name: &str, megabytes: usize) -> PathBuf {
     let home = std::env::var_os("CARGO_HOME").map_or_else(
         || Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cargo"),
         PathBuf::from,

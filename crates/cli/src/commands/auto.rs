@@ -193,6 +193,9 @@ fn unsure(shell: &OsStr) -> Option<&'static str> {
     if has_file && name == "bash" {
         return Some("BASH_ENV names a file that may define functions");
     }
+    if std::env::var_os("SHELLOPTS").is_some() {
+        return Some("SHELLOPTS in the environment changes how the shell works");
+    }
     let is_function = |name: &OsStr| name.as_bytes().starts_with(b"BASH_FUNC_");
     if std::env::vars_os().any(|(name, _)| is_function(&name)) {
         return Some("the environment has functions");

@@ -26,6 +26,8 @@ pub struct Command {
     program: PathBuf,
     words: Vec<OsString>,
     has_places: bool,
+    /// Copies get variables with their numbers.
+    tells_places: bool,
 }
 
 /// Why a command cannot be run.
@@ -62,7 +64,13 @@ impl Command {
             found.ok_or(worst)
         };
         let has_places = words.iter().skip(1).any(|word| has_place(word.as_bytes()));
-        found.map(|program| Self { program, words, has_places })
+        found.map(|program| Self { program, words, has_places, tells_places: true })
+    }
+
+    /// The same, without variables for its copies.
+    #[must_use]
+    pub fn unnumbered(self) -> Self {
+        Self { tells_places: false, ..self }
     }
 
     /// The words as they were given.
@@ -87,10 +95,14 @@ impl Command {
     /// Starts a copy with these as standard input, output and error.
     pub(super) fn spawn(&self, position: Position, ends: [OwnedFd; 3]) -> io::Result<Child> {
         let [input, output, errors] = ends;
-        self.process_of(&self.words_at(position))
-            .env("PAR_BLOCK", position.block.to_string())
-            .env("PARALLEL_SEQ", position.block.to_string())
-            .env("PARALLEL_JOBSLOT", position.slot.to_string())
+        let mut process = self.process_of(&self.words_at(position));
+        if self.tells_places {
+            process
+                .env("PAR_BLOCK", position.block.to_string())
+                .env("PARALLEL_SEQ", position.block.to_string())
+                .env("PARALLEL_JOBSLOT", position.slot.to_string());
+        }
+        process
             .stdin(Stdio::from(input))
             .stdout(Stdio::from(output))
             .stderr(Stdio::from(errors))

@@ -222,10 +222,6 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         no_more && self.jobs.is_empty() && !self.sinks.iter().any(Sink::has_rest)
     }
 
-    fn takes_no_more(&self) -> bool {
-        self.tally.halted.is_some() || self.tally.is_over
-    }
-
     /// What fits into the window besides the input and output that wait now, and what the reading thread has.
     fn room_bytes(&self) -> u64 {
         self.bounds.memory.0.saturating_sub(self.means.lender.out_bytes())

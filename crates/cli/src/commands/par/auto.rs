@@ -13,10 +13,12 @@ use fullbore_feed::par::{
 };
 use fullbore_pipeline::die_of;
 use fullbore_process::{
-    hand_on_closed_descriptors, hand_on_ignored_signals, stdin_was_closed, stdout_was_closed,
+    hand_on_closed_descriptors, hand_on_ignored_signals, sigpipe_was_ignored, stdin_was_closed,
+    stdout_was_closed,
 };
 use fullbore_rules::{Check, Merge as Wanted, Status};
 use rustix::fs::{FileType, fstat};
+use rustix::process::{Resource, getrlimit};
 
 use super::{fused, setup};
 use crate::args::par::ParOptions;
@@ -29,6 +31,9 @@ use crate::messages::plain;
 /// A file with less than this is not worth a second process.
 const WORTH_DEALING: u64 = 4 << 20;
 
+/// Several copies need so many descriptors.
+const LEAST_FILES: u64 = 64;
+
 /// Runs the command, or a line that is one question.
 pub(super) fn run(options: &ParOptions) -> Result<Exit> {
     let command = setup::command(options)?;
@@ -39,7 +44,9 @@ pub(super) fn run(options: &ParOptions) -> Result<Exit> {
         };
     }
     match Plan::of(&options.command) {
-        Ok(plan) if can_stand_between() && is_worth_it() => deal(options, &command, &plan),
+        Ok(plan) if can_stand_between() && is_worth_it() => {
+            deal(options, &command.unnumbered(), &plan)
+        }
         _ => become_command(options, &command),
     }
 }
@@ -51,9 +58,12 @@ fn has_bytes_for_characters() -> bool {
     locale.is_none_or(|locale| locale == "C" || locale == "POSIX")
 }
 
-/// Whether input and output are there, and nobody types the input.
+/// Whether input and output are there, nobody types the input, there are descriptors for pipes, and whose reader leaves is
+/// ended by a signal, not told.
 fn can_stand_between() -> bool {
-    !stdin_was_closed() && !stdout_was_closed() && !stdin().is_terminal()
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let are_open = !stdin_was_closed() && !stdout_was_closed();
+    are_open && files >= LEAST_FILES && !sigpipe_was_ignored() && !stdin().is_terminal()
 }
 
 /// Whether there are CPUs for several copies and enough input, as far as is known.

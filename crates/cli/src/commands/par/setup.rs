@@ -33,6 +33,9 @@ const MOST_BLOCK: Bytes = Bytes(32 << 20);
 /// The window where memory is not short.
 const MOST_WINDOW: u64 = 256 << 20;
 
+/// The window of what nobody asked to deal out.
+const MOST_AUTO_WINDOW: u64 = 64 << 20;
+
 /// The window where it is.
 const LEAST_WINDOW: u64 = 16 << 20;
 
@@ -91,7 +94,8 @@ pub(super) fn source(options: &ParOptions) -> Result<Source> {
 
 /// Everything else.
 pub(super) fn plan(options: &ParOptions) -> Result<Options> {
-    let window = options.window.unwrap_or_else(default_window);
+    let most = if options.auto { MOST_AUTO_WINDOW } else { MOST_WINDOW };
+    let window = options.window.unwrap_or_else(|| default_window().min(Bytes(most)));
     let block = match (options.records, options.block) {
         (Some(records), _) => BlockSize::Records(records),
         (None, Some(bytes)) => {

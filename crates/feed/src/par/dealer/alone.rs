@@ -39,10 +39,14 @@ impl<E: FnMut(Event)> Dealer<'_, E> {
         Ok(false)
     }
 
-    /// Begins to deal out if more than one copy may run and the last block ends where the next may go to another.
+    /// Begins to deal out if more than one copy may run and the last block ends where the next may go to another. Where the
+    /// reader of the output has no room, more copies would gain nothing, and the producer would see that more is read.
     fn may_deal(&mut self) -> bool {
         let running = self.jobs.iter().filter(|job| job.is_running()).count();
-        if self.intake.is_bound() || self.crew.may_run(running, Instant::now()) <= running {
+        if self.intake.is_bound()
+            || self.pace.was_full
+            || self.crew.may_run(running, Instant::now()) <= running
+        {
             return false;
         }
         self.intake.deal_out();
@@ -66,6 +70,11 @@ impl<E: FnMut(Event)> Dealer<'_, E> {
         job.set_open(is_open);
         let number = job.position.block;
         job.feed().map(drop).map_err(|error| Error::Moving(number, error))
+    }
+
+    /// Whether no more input is taken although there is some.
+    pub(super) fn takes_no_more(&self) -> bool {
+        self.tally.halted.is_some() || self.tally.is_over
     }
 
     /// Whether one copy of the command would have ended with this status before the end of the input.
