@@ -75,35 +75,6 @@ pub fn forecast(record: &RunRecord) -> Result<Forecast, Error> {
     error::check(record)?;
     // The first model is the best one.
     let models = fit::fit(model::Model::of(record), record);
-        for m in &models {
-            let base = replay::replay(m);
-            eprintln!(
-                "{:?} others {} starved {} el {}",
-                m.stages.iter().map(|s| s.batch_bytes).collect::<Vec<_>>(),
-                m.lost_to_others,
-                base.starved_ns / 1e6,
-                base.elapsed_ns / 1e6
-            );
-            eprintln!(
-                "{:?}",
-                base.pipes
-                    .iter()
-                    .map(|p| ((p.writer_ns / 1e6) as u32, (p.reader_ns / 1e6) as u32))
-                    .collect::<Vec<_>>()
-            );
-        }
-        eprintln!(
-            "rec {:?}",
-            record
-                .pipes
-                .iter()
-                .map(|p| (
-                    (p.writer_blocked_percent.unwrap() * p.life_ns as f64 / 1e8) as u32,
-                    (p.reader_blocked_percent.unwrap() * p.life_ns as f64 / 1e8) as u32
-                ))
-                .collect::<Vec<_>>()
-        );
-    }
     let bases: Vec<_> = models.iter().map(replay::replay).collect();
     let best = (&models[0], &bases[0]);
     let mut predictions: Vec<Prediction> = change::all(record, best.0)
@@ -112,9 +83,9 @@ pub fn forecast(record: &RunRecord) -> Result<Forecast, Error> {
             let changed: Vec<_> = models.iter().map(|model| change.made_in(model)).collect();
             let replayed: Vec<_> = changed.iter().map(replay::replay).collect();
             let parts = replayed.iter().zip(&bases);
-            let parts: Vec<f64> =
-                parts.map(|(now, then)| now.elapsed_ns / then.elapsed_ns).collect();
-            let part = parts.iter().sum::<f64>() / parts.len() as f64;
+            // A run of nothing but waits for each other takes no time in the replay.
+            let parts = parts.map(|(now, then)| now.elapsed_ns / then.elapsed_ns.max(1.0));
+            let part = parts.sum::<f64>() / models.len() as f64;
             Prediction {
                 change,
                 elapsed_ns: whole(record.elapsed_ns as f64 * part),
