@@ -5,7 +5,7 @@ use fullbore_rules::{Dealt, Merge, rule, rule_of_line};
 use super::names::program_index;
 
 /// Long options that have a value, which may be the next word.
-const WITH_VALUE: &str = "arg-file block command delimiter halt header joblog jobs merge recend records recstart retries status window";
+const WITH_VALUE: &str = "arg-file block command delimiter halt header joblog jobs merge recend records recstart retries status tell window";
 
 /// Short options that have a value.
 const SHORT_WITH_VALUE: &str = "Nacdj";

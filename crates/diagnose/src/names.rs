@@ -228,6 +228,9 @@ pub(super) fn stage_names(stages: &[StageRecord]) -> Vec<String> {
 }
 
 fn short_name(stage: &StageRecord) -> String {
+    if let Some(line) = stage.line_of_auto() {
+        return shorten(line, COMPOUND_NAME_CHARS);
+    }
     let name = name_of(stage, &Command::of(stage));
     if let Some(copies) = stage.copies {
         return format!("{name} ×{copies}");

@@ -1,12 +1,15 @@
 //! Reads a stage's input.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Cursor, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 
 use fullbore_pipe::transfer::wait_until;
 use fullbore_pipe::{Limits, fill, is_pipe, widen};
 use rustix::event::PollFlags;
+use rustix::fs::{Mode, OFlags, fcntl_setfl, open};
 use rustix::io::Errno;
 
 /// An input (pipe, file, socket or terminal) that is read in large blocks.
@@ -16,6 +19,10 @@ pub struct Input {
     name: String,
     read: u64,
     may_grow: bool,
+    /// What was read from the descriptor before, and comes first.
+    beginning: Cursor<Vec<u8>>,
+    /// Whether it is a named pipe that had perhaps no writer yet, in which a read would find the end.
+    awaits_writer: bool,
 }
 
 /// Input after which a pipe is widened: a small input is over by then.
@@ -26,7 +33,32 @@ impl Input {
     pub fn new(fd: impl Into<OwnedFd>, name: impl Into<String>) -> Self {
         let fd = fd.into();
         let may_grow = is_pipe(&fd);
-        Self { fd, name: name.into(), read: 0, may_grow }
+        let beginning = Cursor::default();
+        Self { fd, name: name.into(), read: 0, may_grow, beginning, awaits_writer: false }
+    }
+
+    /// The same, with bytes before what the descriptor, which is no regular file, gives.
+    #[must_use]
+    pub fn after(self, beginning: Vec<u8>) -> Self {
+        Self { beginning: Cursor::new(beginning), ..self }
+    }
+
+    /// Opens a file. Of a named pipe, this does not wait for a writer: a poll(2) for input does, and the first
+    /// [`read`](Self::read).
+    ///
+    /// # Errors
+    /// Linux's error.
+    ///
+    /// Source: fifo(7).
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let awaits_writer = path.metadata().is_ok_and(|file| file.file_type().is_fifo());
+        let mut flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        flags.set(OFlags::NONBLOCK, awaits_writer);
+        let fd = open(path, flags, Mode::empty())?;
+        if awaits_writer {
+            fcntl_setfl(&fd, OFlags::empty())?;
+        }
+        Ok(Self { awaits_writer, ..Self::new(fd, path.display().to_string()) })
     }
 
     /// Returns standard input.
@@ -43,7 +75,12 @@ impl Input {
 
     /// Returns the same input with its own descriptor; from then on, read from only one of the two.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self { fd: self.fd.try_clone()?, name: self.name.clone(), ..*self })
+        Ok(Self {
+            fd: self.fd.try_clone()?,
+            name: self.name.clone(),
+            beginning: self.beginning.clone(),
+            ..*self
+        })
     }
 
     /// Returns the name for messages.
@@ -64,6 +101,13 @@ impl Input {
     ///
     /// Source: read(2).
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, InputError> {
+        if let Ok(count @ 1..) = self.beginning.read(block) {
+            self.read += count as u64;
+            return Ok(count);
+        }
+        if std::mem::take(&mut self.awaits_writer) {
+            wait_until(&self.fd, PollFlags::IN).map_err(|errno| self.error(errno))?;
+        }
         loop {
             match rustix::io::read(&self.fd, &mut *block) {
                 Ok(count) => {
@@ -109,7 +153,8 @@ impl Input {
     /// Tells whether the next read would have to wait, as far as Linux can tell.
     #[must_use]
     pub fn is_dry(&self) -> bool {
-        fill(&self.fd).is_ok_and(|bytes| bytes.0 == 0)
+        let is_begun = self.beginning.position() == self.beginning.get_ref().len() as u64;
+        is_begun && fill(&self.fd).is_ok_and(|bytes| bytes.0 == 0)
     }
 
     fn grow_late(&mut self) {

@@ -14,16 +14,23 @@ use proptest::prelude::*;
 /// Writes each record on a line, and refuses `"refused"`.
 struct Print;
 
-impl Task for Print {
-    type State = u64;
+/// What a worker of it got.
+#[derive(Default)]
+struct Got {
+    records: u64,
+    bytes: usize,
+}
 
-    fn state(&self) -> u64 {
-        0
+impl Task for Print {
+    type State = Got;
+
+    fn state(&self) -> Got {
+        Got::default()
     }
 
     fn block(
         &self,
-        count: &mut u64,
+        got: &mut Got,
         text: &[u8],
         table: &Table,
         output: &mut Vec<u8>,
@@ -33,7 +40,8 @@ impl Task for Print {
             if record == b"\"refused\"" {
                 return Err(RecordError { at: document.start, what: "refused".to_owned() });
             }
-            *count += 1;
+            got.records += 1;
+            got.bytes += record.len() + 1;
             output.extend_from_slice(record);
             output.push(b'\n');
         }
@@ -58,15 +66,18 @@ fn ran(inputs: Vec<Input>, options: &Options) -> (Vec<u8>, String) {
     let mut out = tempfile::tempfile().unwrap();
     let mut writer = PipeWriter::new(out.try_clone().unwrap(), fullbore_pipe::Options::default());
     let inputs = inputs.into_iter().map(Ok::<Input, std::io::Error>);
-    let outcome: Outcome<u64> = run(inputs, options, &Print, &Control::new(), &mut writer).unwrap();
+    let outcome: Outcome<Got> = run(inputs, options, &Print, &Control::new(), &mut writer).unwrap();
     writer.flush_all().unwrap();
     out.rewind().unwrap();
     let mut written = Vec::new();
     std::io::Read::read_to_end(&mut out, &mut written).unwrap();
-    let invalid = outcome.invalid.map_or(String::new(), |invalid| invalid.to_string());
-    if invalid.is_empty() || options.skips_invalid {
-        assert_eq!(outcome.states.iter().sum::<u64>(), outcome.records);
+    if !outcome.is_refused() {
+        let states = outcome.states.iter();
+        assert_eq!(states.clone().map(|got| got.records).sum::<u64>(), outcome.records);
+        assert_eq!(states.map(|got| got.bytes).sum::<usize>(), written.len());
     }
+    let invalid = outcome.invalid.or(outcome.first_skipped);
+    let invalid = invalid.map_or(String::new(), |invalid| invalid.to_string());
     (written, format!("{invalid} {}", outcome.skipped))
 }
 
@@ -212,6 +223,12 @@ fn a_refused_record_ends_the_run_after_those_before_it() {
         let (written, said) = ran(vec![file(text.as_bytes())], &options(workers, 64));
         assert_eq!(written, "1\n".repeat(500).as_bytes());
         assert_eq!(said, "in: byte 1002, line 502, column 1: refused 0");
+        // What is wrong behind it does not count.
+        let text = format!("x\n{text}{}", "y\n".repeat(500));
+        let options = Options { skips_invalid: true, ..options(workers, 64) };
+        let (written, said) = ran(vec![file(text.as_bytes())], &options);
+        assert_eq!(written, "1\n".repeat(500).as_bytes());
+        assert_eq!(said, "in: byte 1004, line 503, column 1: refused 1");
     }
 }
 
@@ -222,6 +239,26 @@ fn records_do_not_go_on_in_the_next_input() {
         let (written, said) = ran(inputs, &options(workers, 64));
         assert_eq!(written, b"{}\n1\n2\n");
         assert_eq!(said, "in: byte 4, line 2, column 2: the input ends within a document 0");
+    }
+}
+
+#[test]
+fn an_input_that_ends_because_everything_is_stopped_makes_a_partial_answer() {
+    for workers in [1, 3] {
+        let control = Control::new();
+        let mut texts = [&b"1\n2\n"[..], b"3\n"].into_iter();
+        let inputs = std::iter::from_fn(|| {
+            if texts.len() == 1 {
+                control.stop();
+                return None;
+            }
+            texts.next().map(|text| Ok::<Input, std::io::Error>(file(text)))
+        });
+        let mut writer =
+            PipeWriter::new(tempfile::tempfile().unwrap(), fullbore_pipe::Options::default());
+        let outcome = run(inputs, &options(workers, 64), &Print, &control, &mut writer).unwrap();
+        assert!(outcome.is_partial);
+        assert_eq!(outcome.records, 2);
     }
 }
 

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod auto;
 mod job;
 mod name;
 mod one;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use advice::{AdvicePart, advice_text};
+pub use auto::{AutoRecord, AutoWhat};
 pub use job::Job;
 pub use name::Name;
 pub use read::{ReadError, read};
@@ -81,6 +83,9 @@ pub struct RunRecord {
     pub pipes: Vec<PipeRecord>,
     /// Every change fullbore made to a pipe.
     pub tuning: Vec<TuningRecord>,
+    /// What became of the commands that `run --auto` offered to make faster.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub auto: Vec<AutoRecord>,
     /// States that can be seen only while the pipeline runs.
     pub incidents: Vec<Incident>,
     /// What follows from all this; the first finding is the verdict.

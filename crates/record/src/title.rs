@@ -21,12 +21,24 @@ impl StageRecord {
         else {
             return self.command.clone();
         };
+        if let Some(line) = self.line_of_auto() {
+            return line.to_owned();
+        }
         let mut title = format!("{} ×{copies}", program.rsplit('/').next().unwrap_or(program));
         for word in arguments {
             title.push(' ');
             title.push_str(&quoted(word));
         }
         title
+    }
+
+    /// The stages that this one stands for, as the user wrote them: `sort | uniq -c`. `None` for all but those that
+    /// `run --auto` answers as one question.
+    #[must_use]
+    pub fn line_of_auto(&self) -> Option<&str> {
+        let [shell, option, line] = &self.main_words[..] else { return None };
+        let is_auto = self.words.iter().any(|word| word == "--auto");
+        (is_auto && self.copies == Some(1) && shell == "sh" && option == "-c").then_some(line)
     }
 }
 

@@ -85,6 +85,16 @@ pub enum Ends {
     Bytes,
 }
 
+/// What can be looked for in an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// Characters are valid in the locale's encoding, and no byte is zero.
+    Text,
+    /// Every line holds whole JSON values.
+    Values,
+}
+
 /// What is known about one command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
@@ -94,6 +104,8 @@ pub struct Rule {
     pub status: Status,
     /// What the rule assumes of the input: "every line is one JSON value".
     pub needs: Option<String>,
+    /// How a program can find out whether an input meets all that `needs` says; `None` if it cannot.
+    pub check: Option<Check>,
     /// Where its input may be cut.
     pub input: Ends,
     /// Where the output for a block of whole records ends. [`Ends::Bytes`] promises nothing, so another stage must not
@@ -107,6 +119,7 @@ impl Rule {
             dealt: Dealt::Unknown,
             status: Status::All,
             needs: None,
+            check: None,
             input: Ends::Lines,
             output: Ends::Bytes,
         }
@@ -118,6 +131,7 @@ impl Rule {
 
     /// Adds a condition on the input to those that there are.
     pub(crate) fn need(&mut self, condition: &str) {
+        self.check = None;
         self.needs = Some(match self.needs.take() {
             Some(earlier) if earlier == condition => earlier,
             Some(earlier) => format!("{earlier}; {condition}"),

@@ -42,11 +42,13 @@ fn plain(row: &Row, call: &Call) -> Rule {
         dealt: Dealt::Records,
         status: row.status,
         needs: None,
+        check: None,
         input: ends(row.input),
         output: ends(row.output),
     };
     if !row.lifts.groups().any(|known| wanted(&known)) {
         rule.needs = row.needs.clone();
+        rule.check = row.check;
     }
     if let Some(why) = &row.equivalent {
         rule.dealt = Dealt::Equivalent { why: why.clone() };

@@ -18,7 +18,7 @@ mod wrap;
 
 use std::ffi::OsStr;
 
-pub use answer::{Dealt, Ends, Merge, Rule, Status};
+pub use answer::{Check, Dealt, Ends, Merge, Rule, Status};
 
 /// Says what happens to the output of a command when its input is dealt out. `words` are its arguments, the name first;
 /// the name may have a folder.
@@ -52,6 +52,30 @@ pub fn rule(words: &[impl AsRef<OsStr>]) -> Rule {
 #[must_use]
 pub fn rule_of_line(text: &str) -> Rule {
     line::rule(text, wrap::rule)
+}
+
+/// The words of a command given as text, if a shell would pass them on as they are; assignments become words of `env`.
+///
+/// ```
+/// assert_eq!(fullbore_rules::plain_words("sort -t ' ' -k2").unwrap(), ["sort", "-t", " ", "-k2"]);
+/// assert_eq!(fullbore_rules::plain_words("LC_ALL=C sort").unwrap(), ["env", "LC_ALL=C", "sort"]);
+/// assert_eq!(fullbore_rules::plain_words("sort *.txt"), None);
+/// ```
+#[must_use]
+pub fn plain_words(command: &str) -> Option<Vec<String>> {
+    line::plain_words(command)
+}
+
+/// Whether a command moves so many bytes a second that dealing it out gains nothing: cat, head, tee.
+#[must_use]
+pub fn is_light(name: &str) -> bool {
+    table::table().row(name).is_some_and(|row| row.light)
+}
+
+/// Whether no arguments make a command one that can be dealt out: echo, tee.
+#[must_use]
+pub fn always_differs(name: &str) -> bool {
+    table::table().row(name).is_some_and(|row| row.always.is_some())
 }
 
 /// The names of all commands in the table, sorted.

@@ -65,7 +65,7 @@ fn joined_input(first: &Rule, next: &Rule) -> Ends {
 }
 
 /// The words of a stage, if a shell would pass them on as they are.
-fn plain_words(stage: &str) -> Option<Vec<String>> {
+pub(crate) fn plain_words(stage: &str) -> Option<Vec<String>> {
     is_plain(stage).then_some(())?;
     let mut words = shell_words::split(stage).ok()?;
     let assigned = words.iter().take_while(|word| is_assignment(word)).count();

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::answer::{Ends, Status};
+use crate::answer::{Check, Ends, Status};
 
 /// All commands, by name.
 #[derive(Debug)]
@@ -47,6 +47,10 @@ pub(crate) struct Row {
     pub zeros: Options,
     /// A condition on the input.
     pub needs: Option<String>,
+    /// How the condition can be looked for.
+    pub check: Option<Check>,
+    /// It costs so little that dealing it out gains nothing.
+    pub light: bool,
     /// The options that lift the condition.
     pub lifts: Options,
     /// The module of `look` that reads the arguments.

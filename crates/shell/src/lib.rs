@@ -9,6 +9,8 @@ mod line;
 mod scanner;
 mod words;
 
+use std::ops::Range;
+
 use line::Line;
 
 /// Splits a shell line into its top-level pipelines, and each of them into the source texts of its stages.
@@ -24,7 +26,48 @@ use line::Line;
 /// ```
 #[must_use]
 pub fn segments(line: &str) -> Option<Vec<Vec<String>>> {
-    Line::new(line).pipelines()
+    let mut line = Line::new(line);
+    let found = line.pipelines()?;
+    Some(found.iter().map(|stages| stages.iter().map(|stage| line.part(stage)).collect()).collect())
+}
+
+/// The same as places in the line: ranges of bytes.
+///
+/// ```
+/// use fullbore_shell::places;
+/// assert_eq!(places("zcat a.gz | grep x; echo").unwrap(), [vec![0..9, 12..18], vec![20..24]]);
+/// ```
+#[must_use]
+pub fn places(line: &str) -> Option<Vec<Vec<Range<usize>>>> {
+    let found = Line::new(line).pipelines()?;
+    let mut bytes: Vec<usize> = line.char_indices().map(|(at, _)| at).collect();
+    bytes.push(line.len());
+    let in_bytes = |stage: &Range<usize>| bytes[stage.start]..bytes[stage.end];
+    Some(found.iter().map(|stages| stages.iter().map(in_bytes).collect()).collect())
+}
+
+/// Where the command word of a simple command begins, behind its assignments, and the word; `None` if it is not plain, and
+/// if the command begins with a redirection.
+///
+/// ```
+/// use fullbore_shell::command_word;
+/// assert_eq!(command_word("LC_ALL=C A=\"$(x)\" sort -u"), Some((18, "sort".to_owned())));
+/// assert_eq!(command_word("\"$sort\" -u"), None);
+/// ```
+#[must_use]
+pub fn command_word(stage: &str) -> Option<(usize, String)> {
+    let mut line = Line::new(stage);
+    loop {
+        line.skip_blanks();
+        let start = line.at;
+        let word = line.word()?;
+        if !line.is_assignment(start) {
+            let at = stage.char_indices().nth(start).map_or(stage.len(), |(at, _)| at);
+            // A descriptor before a redirection is no command.
+            let is_command = !matches!(line.peek(0), Some('<' | '>' | '('));
+            return word.filter(|_| is_command).map(|word| (at, word));
+        }
+    }
 }
 
 /// The names of shells that people run: those of Debian's packages, and `ksh93`.

@@ -67,6 +67,14 @@ impl Line {
         what.chars().enumerate().all(|(ahead, c)| self.peek(ahead) == Some(c))
     }
 
+    /// Whether the word that begins here assigns a variable.
+    pub(super) fn is_assignment(&self, start: usize) -> bool {
+        let letters = |c: &&char| c.is_ascii_alphanumeric() || **c == '_';
+        let word = &self.text[start..self.at];
+        let name = word.iter().take_while(letters).count();
+        name > 0 && !word[0].is_ascii_digit() && word.get(name) == Some(&'=')
+    }
+
     pub(super) fn skip_blanks(&mut self) {
         loop {
             match self.peek(0) {

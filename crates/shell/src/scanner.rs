@@ -1,6 +1,11 @@
 //! Walks a shell line character by character and notes where its top-level pipelines and stages end.
 
+use std::ops::Range;
+
 use super::line::Line;
+
+/// The stages of each pipeline, as ranges of characters.
+type Pipelines = Vec<Vec<Range<usize>>>;
 
 /// A compound command that is still open.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,8 +32,8 @@ enum Expect {
 
 /// The pipelines of one list read so far.
 struct List {
-    done: Vec<Vec<String>>,
-    stages: Vec<String>,
+    done: Pipelines,
+    stages: Vec<Range<usize>>,
     stage_start: usize,
     open: Vec<Open>,
     expect: Expect,
@@ -39,14 +44,19 @@ impl Line {
         Self::with(line, |line, close| line.list(Some(close)).map(|_| ()))
     }
 
-    /// Reads the whole line.
-    pub(super) fn pipelines(mut self) -> Option<Vec<Vec<String>>> {
+    /// Reads the whole line. Comments are blank in its text from then on.
+    pub(super) fn pipelines(&mut self) -> Option<Pipelines> {
         let found = self.list(None)?;
         (self.at == self.text.len() && self.here_documents.is_empty()).then_some(found)
     }
 
+    /// The text of a stage.
+    pub(super) fn part(&self, range: &Range<usize>) -> String {
+        self.text[range.clone()].iter().collect()
+    }
+
     /// Reads a list of commands up to `close` (which is consumed) or the end of the line.
-    fn list(&mut self, close: Option<char>) -> Option<Vec<Vec<String>>> {
+    fn list(&mut self, close: Option<char>) -> Option<Pipelines> {
         self.descend()?;
         let mut list = List {
             done: Vec::new(),
@@ -189,12 +199,11 @@ impl Line {
     }
 
     fn end_stage(&self, list: &mut List) -> Option<()> {
-        let text: String = self.text[list.stage_start..self.at].iter().collect();
-        let text = text.trim();
-        if text.is_empty() {
-            return None;
-        }
-        list.stages.push(text.to_owned());
+        let is_text = |c: &char| !c.is_whitespace();
+        let text = &self.text[list.stage_start..self.at];
+        let first = text.iter().position(is_text)?;
+        let last = text.iter().rposition(is_text)?;
+        list.stages.push(list.stage_start + first..list.stage_start + last + 1);
         Some(())
     }
 

@@ -1,4 +1,10 @@
 //! Whatever a record says, there is an answer, and it is one that can be.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests"
+)]
 
 mod made;
 

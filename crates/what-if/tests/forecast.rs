@@ -1,4 +1,10 @@
 //! Records whose answers can be computed by hand.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests"
+)]
 
 mod made;
 

@@ -273,6 +273,11 @@ fn spread<'a>(tried: impl Iterator<Item = &'a Tried>) -> (f64, f64) {
     let mut errors: Vec<f64> = tried.map(|one| one.error_percent().abs()).collect();
     errors.sort_by(f64::total_cmp);
     let at = |part: f64| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a number of errors"
+        )]
         let place = (errors.len() as f64 * part).ceil() as usize;
         errors.get(place.saturating_sub(1)).copied().unwrap_or(f64::NAN)
     };

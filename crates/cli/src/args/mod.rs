@@ -125,6 +125,9 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "SHELL", default_value = "sh", conflicts_with = "command")]
     pub(crate) shell: OsString,
 
+    #[command(flatten)]
+    pub(crate) faster: FasterOptions,
+
     /// Leave all pipes as they are.
     #[arg(long, conflicts_with = "pipe_size")]
     pub(crate) no_tune: bool,
@@ -148,10 +151,6 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, conflicts_with = "quiet")]
     pub(crate) live: When,
 
-    /// After the summary, predict how long the run would take with one thing changed (as what-if does).
-    #[arg(long, conflicts_with = "quiet")]
-    pub(crate) what_if: bool,
-
     /// Record every sample, so that the run can be replayed (fullbore replay FILE).
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
@@ -163,6 +162,23 @@ pub(crate) struct RunOptions {
     /// Exit with status 125 if something could not be observed or a pipe could not be changed.
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+/// How the line is made faster.
+#[derive(Args, Debug)]
+pub(crate) struct FasterOptions {
+    /// Deal slow commands out over idle CPUs, and answer `sort | uniq -c` and its like as one question, where the bytes
+    /// are certain to be the same. docs/auto.md says when.
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) auto: bool,
+
+    /// Print the line that --auto would run, and run nothing.
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) explain: bool,
+
+    /// After the summary, predict how long the run would take with one thing changed (as what-if does).
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) what_if: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

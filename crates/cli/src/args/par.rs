@@ -121,6 +121,15 @@ pub(crate) struct ParOptions {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) retries: u32,
 
+    /// Run the command as if par were not there, and deal it out only if that is certain to give the same bytes, the input
+    /// waits for it and a CPU is idle. `fullbore run --auto` puts this before commands.
+    #[arg(long, conflicts_with_all = ["block", "records", "arg_file", "null", "delimiter", "recend", "recstart", "merge", "prove", "unordered", "retries", "joblog"])]
+    pub(crate) auto: bool,
+
+    /// Where to tell what was done.
+    #[arg(long, hide = true, value_name = "ADDRESS", requires = "auto")]
+    pub(crate) tell: Option<String>,
+
     /// Write a line about every copy to FILE, in the columns of GNU parallel.
     #[arg(long, value_name = "FILE")]
     pub(crate) joblog: Option<PathBuf>,

@@ -2,13 +2,16 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use anyhow::{Error, Result, anyhow};
+use fullbore_auto::{Form, Fusion};
 use fullbore_codec::group::Order;
 use fullbore_codec::lines::Field;
+use fullbore_feed::Input;
 use fullbore_feed::count::{CountError, Options, check_folder, count};
-use fullbore_pipe::OutputError;
+use fullbore_pipe::{OutputError, PipeWriter};
 use rustix::io::Errno;
 
 use super::memory::{default_memory, seed};
@@ -41,6 +44,40 @@ pub(crate) fn run(options: &CountOptions) -> Result<Exit> {
         Ok(()) => writer.put(&piece).and_then(|()| writer.flush_all()),
         Err(CountError::Output(error)) => Err(error),
         Err(error) => return Err(failure(error, options)),
+    };
+    written.map_or_else(|error: OutputError| output_failed(NAME, &error), |()| Ok(Exit::Done))
+}
+
+/// Answers instead of some stages of a pipeline.
+pub(crate) fn fused(fusion: &Fusion, input: Input, out: impl AsFd) -> Result<Exit> {
+    let mut writer = PipeWriter::new(out, fullbore_pipe::Options::default());
+    let print = Print { end: b'\n', is_json: false, has_counts: fusion.form == Form::Counts };
+    let options = Options {
+        end: b'\n',
+        field: None,
+        order: if fusion.is_by_count { Order::Count } else { Order::Key },
+        top: fusion.top,
+        at_least: if fusion.form == Form::Repeated { 2 } else { 1 },
+        workers: None,
+        memory: default_memory(),
+        folder: std::env::temp_dir(),
+        tier: tier()?,
+        seed: seed(NAME),
+    };
+    let mut piece = Vec::with_capacity(2 * PIECE_BYTES);
+    let inputs = std::iter::once(Ok::<_, Error>(input));
+    let counted = count(inputs, &options, |key, count| {
+        print.row(key, count, &mut piece);
+        if piece.len() >= PIECE_BYTES {
+            writer.put(&piece)?;
+            piece.clear();
+        }
+        Ok(())
+    });
+    let written = match counted {
+        Ok(()) => writer.put(&piece).and_then(|()| writer.flush_all()),
+        Err(CountError::Output(error)) => Err(error),
+        Err(error) => return Err(anyhow!("{NAME}: {error}")),
     };
     written.map_or_else(|error: OutputError| output_failed(NAME, &error), |()| Ok(Exit::Done))
 }

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub(crate) mod auto;
 pub(crate) mod buffer;
 pub(crate) mod count;
 pub(crate) mod documents;

@@ -1,6 +1,8 @@
 //! `fullbore par`.
 
+mod auto;
 mod failure;
+mod fused;
 mod merge;
 mod program;
 mod setup;
@@ -19,6 +21,9 @@ use crate::messages::complain;
 
 /// Deals standard input or a file out to copies of a command.
 pub(crate) fn run(options: &ParOptions) -> Result<Exit> {
+    if options.auto {
+        return auto::run(options);
+    }
     // Before anything is read: what cannot work must lose nothing.
     let command = setup::command(options)?;
     refuse_closed_output("par")?;

@@ -14,6 +14,7 @@ use fullbore_record::{Job, RunRecord};
 use fullbore_report::text::{Style, summary};
 
 use crate::args::{self, RunOptions};
+use crate::commands::auto::Auto;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::messages::{Failure, complain, plain, say};
@@ -21,9 +22,16 @@ use crate::report_file::ReportFile;
 
 /// Runs the pipeline, shows a summary, writes the reports, and ends as the shell did.
 pub(crate) fn run(options: RunOptions) -> Result<Exit> {
+    let line = options.pipeline.as_ref().filter(|_| options.faster.auto || options.faster.explain);
+    let auto = line.map(|line| Auto::new(&options.shell, line));
+    if options.faster.explain {
+        let text = auto.as_ref().map(Auto::explanation).unwrap_or_default();
+        print_to_stdout(&text)?;
+        return Ok(Exit::Done);
+    }
     let samples = options.samples.as_deref().map(create).transpose()?;
     let reports = open_reports(&options)?;
-    let command = command(&options);
+    let command = command(&options, auto.as_ref());
     let tuning = match options.pipe_size {
         Some(size) => Tuning::Fixed(size),
         None if options.no_tune => Tuning::Off,
@@ -41,16 +49,19 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     watching.job = job();
     let finished = run_pipeline(&command, watching, &mut live);
     live.clear();
-    let finished = match finished {
+    let mut finished = match finished {
         Ok(finished) => finished,
         Err(error) => {
             return Err(not_started(&error, &command).into());
         }
     };
+    if let Some(auto) = auto {
+        note_auto(auto, &options, &mut finished.record);
+    }
     if !options.quiet {
         say(&summary(&finished.record, style_of(&stderr())));
     }
-    if options.what_if {
+    if options.faster.what_if {
         super::what_if::show(&finished.record);
     }
     // The pipeline has ended: a report that cannot be written must not change its exit status.
@@ -88,14 +99,35 @@ fn job() -> Option<Job> {
     Job::of(in_unicode)
 }
 
-fn command(options: &RunOptions) -> Command {
+/// Puts what `--auto` did into the record, with the line as the user wrote it.
+fn note_auto(auto: Auto, options: &RunOptions, record: &mut RunRecord) {
+    if let Some(line) = &options.pipeline {
+        record.command = line.to_string_lossy().into_owned();
+    }
+    if let Some(why) = auto.rewritten.untouched {
+        record.gaps.push(format!("--auto changed nothing of the line, because {why}"));
+    }
+    let stages: Vec<(u32, i32)> =
+        record.stages.iter().map(|stage| (stage.stage, stage.pid)).collect();
+    record.auto = auto.end(&stages);
+}
+
+fn print_to_stdout(text: &str) -> Result<()> {
+    use std::io::Write as _;
+    Ok(std::io::stdout().write_all(text.as_bytes())?)
+}
+
+fn command(options: &RunOptions, auto: Option<&Auto>) -> Command {
     match (&options.pipeline, options.command.split_first()) {
         (_, Some((program, arguments))) => {
             Command::Words { program: program.clone(), arguments: arguments.to_vec() }
         }
         (pipeline, None) => Command::Line {
             shell: options.shell.clone(),
-            line: pipeline.clone().unwrap_or_default(),
+            line: match auto.filter(|auto| auto.rewritten.untouched.is_none()) {
+                Some(auto) => auto.rewritten.line.clone().into(),
+                None => pipeline.clone().unwrap_or_default(),
+            },
         },
     }
 }

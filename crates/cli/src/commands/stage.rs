@@ -76,7 +76,8 @@ fn closed(name: &str, what: &str, hint: &str) -> Failure {
     }
 }
 
-/// Opens the files, or standard input without any, each when it is its turn.
+/// Opens the files, or standard input without any, each when it is its turn. Nothing waits for the writer of a named pipe before
+/// its first byte is wanted.
 pub(crate) fn inputs(
     name: &'static str,
     files: &[PathBuf],
@@ -85,7 +86,9 @@ pub(crate) fn inputs(
         [] => vec![None],
         files => files.iter().cloned().map(Some).collect(),
     };
-    named.into_iter().map(move |file| Stage { name, file: file.as_deref(), hint: "" }.input())
+    named
+        .into_iter()
+        .map(move |file| Stage { name, file: file.as_deref(), hint: "" }.opened_by(Input::open))
 }
 
 impl Stage<'_> {
@@ -99,17 +102,18 @@ impl Stage<'_> {
     /// # Errors
     /// If the file cannot be read: which one, and why.
     pub(crate) fn input(&self) -> Result<Input> {
+        self.opened_by(|path| Ok(Input::new(File::open(path)?, path.display().to_string())))
+    }
+
+    fn opened_by(&self, open: impl Fn(&Path) -> std::io::Result<Input>) -> Result<Input> {
         match self.file.filter(|path| *path != Path::new("-")) {
             None => {
                 refuse_closed_input(self.name)?;
                 Input::standard().map_err(|error| anyhow!("{}: {error}", self.name))
             }
-            Some(path) => match File::open(path) {
-                Ok(file) => Ok(Input::new(file, path.display().to_string())),
-                Err(error) => {
-                    Err(anyhow!("{}: reading: {}: {}", self.name, path.display(), plain(&error)))
-                }
-            },
+            Some(path) => open(path).map_err(|error| {
+                anyhow!("{}: reading: {}: {}", self.name, path.display(), plain(&error))
+            }),
         }
     }
 

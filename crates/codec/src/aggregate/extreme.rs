@@ -109,7 +109,10 @@ impl Extremes {
         match std::mem::take(&mut other.cells[from as usize]) {
             Cell::None => {}
             Cell::Integer(integer) => self.add_integer(to, integer),
-            Cell::Other(bytes) => self.add_bytes(to, &bytes),
+            Cell::Other(bytes) => {
+                other.kept_bytes -= bytes.len();
+                self.add_bytes(to, &bytes);
+            }
         }
     }
 
@@ -134,4 +137,22 @@ impl Extremes {
 fn plain(short: Option<Short>, text: &[u8]) -> Option<i64> {
     let Short { coefficient, places: 0 } = short? else { return None };
     (coefficient != 0 || text == b"0").then_some(coefficient)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_absorbed_takes_no_memory_any_more() {
+        let mut both = [Extremes::new(End::Least), Extremes::new(End::Least)];
+        for (extremes, text) in both.iter_mut().zip([&b"\"b\""[..], b"\"a\""]) {
+            extremes.grow(1);
+            extremes.add(0, None, Value::new(text));
+        }
+        let [mut one, mut other] = both;
+        let before = one.kept_bytes;
+        one.absorb(0, &mut other, 0);
+        assert_eq!((one.kept_bytes, other.kept_bytes), (before, 0));
+    }
 }

@@ -10,7 +10,7 @@ use super::short::Short;
 pub struct Range {
     /// The end that is nearer to zero.
     pub from: f64,
-    /// The other end.
+    /// The other end; infinite if that is 2^1024.
     pub to: f64,
 }
 
@@ -25,31 +25,51 @@ struct Key {
 impl Key {
     #[inline]
     fn of(number: f64) -> Self {
-        let exponent = exponent(number);
         match number {
-            number if number > 0.0 => Self { sign: 1, exponent },
-            number if number < 0.0 => Self { sign: -1, exponent: -exponent },
+            number if number > 0.0 => Self { sign: 1, exponent: exponent(number) },
+            number if number < 0.0 => Self { sign: -1, exponent: -exponent(number) },
             _ => Self { sign: 0, exponent: 0 },
         }
     }
 
     fn range(self) -> Range {
-        let power = |exponent| f64::from(self.sign) * 2_f64.powi(exponent);
+        let end = |exponent| f64::from(self.sign) * power(exponent);
         match self.sign {
             0 => Range { from: 0.0, to: 0.0 },
             sign => {
-                let exponent = i32::from(self.exponent) * i32::from(sign);
-                Range { from: power(exponent), to: power(exponent + 1) }
+                let exponent = self.exponent * i16::from(sign);
+                Range { from: end(exponent), to: end(exponent + 1) }
             }
         }
     }
 }
 
-/// Returns the exponent of the greatest power of two that is not greater than the absolute value. Below 2^-1022 all numbers are
-/// in one range.
+/// The exponents of a number of 64 bits are stored with this added.
+const BIAS: i16 = 1023;
+/// The exponent of the least positive number.
+const LEAST_EXPONENT: i16 = -1074;
+/// Bits of a number below its exponent.
+const FRACTION_BITS: u32 = f64::MANTISSA_DIGITS - 1;
+
+/// Returns the exponent of the greatest power of two that is not greater than the absolute value, which is not 0.
 fn exponent(number: f64) -> i16 {
-    const BIAS: i16 = 1023;
-    (number.abs().to_bits() >> (f64::MANTISSA_DIGITS - 1)) as i16 - BIAS
+    let bits = number.abs().to_bits();
+    match (bits >> FRACTION_BITS) as i16 {
+        0 => {
+            let highest = bits.checked_ilog2().unwrap_or_default();
+            LEAST_EXPONENT + i16::try_from(highest).unwrap_or_default()
+        }
+        biased => biased - BIAS,
+    }
+}
+
+/// Returns a power of two: infinity for 2^1024.
+fn power(exponent: i16) -> f64 {
+    let biased = exponent + BIAS;
+    f64::from_bits(match u64::try_from(biased) {
+        Ok(biased @ 1..) => biased << FRACTION_BITS,
+        _ => 1 << (exponent - LEAST_EXPONENT),
+    })
 }
 
 /// Bytes of a range in a map, with what the map adds.
@@ -100,7 +120,9 @@ impl Histograms {
 
     /// Takes in what `other` has for group `from`.
     pub(super) fn absorb(&mut self, to: u32, other: &mut Self, from: u32) {
-        for (key, count) in std::mem::take(&mut other.cells[from as usize]) {
+        let more = std::mem::take(&mut other.cells[from as usize]);
+        other.ranges -= more.len();
+        for (key, count) in more {
             self.count(to, key, count);
         }
     }
@@ -129,7 +151,9 @@ mod tests {
 
     #[test]
     fn numbers_are_in_their_ranges() {
-        for number in [1.0, 1.5, 2.0, 0.3, 1e-7, 1023.0, 1024.0, 1e18, 1e300, 999_999.0] {
+        let ends = [f64::MAX, f64::MIN_POSITIVE, f64::MIN_POSITIVE / 3.0, 5e-324, 1.1e-323, 1e308];
+        let numbers = [1.0, 1.5, 2.0, 0.3, 1e-7, 1023.0, 1024.0, 1e18, 1e300, 999_999.0];
+        for number in numbers.into_iter().chain(ends) {
             let Range { from, to } = Key::of(number).range();
             assert!(from <= number && number < to && to == 2.0 * from, "{number}: {from} to {to}");
             let Range { from, to } = Key::of(-number).range();

@@ -48,6 +48,7 @@ struct Example {
     block: u64,
     /// As it stands, or the beginning of it.
     text: Box<[u8]>,
+    is_whole: bool,
 }
 
 /// Which paths occur in documents: how often each kind of value is there, in how many documents, and the first value.
@@ -75,6 +76,8 @@ pub struct Outlined {
     pub documents: u64,
     /// The text of the first value, or the beginning of it if it is long.
     pub example: Box<[u8]>,
+    /// Whether that is all of it.
+    pub is_whole: bool,
 }
 
 impl Outline {
@@ -188,7 +191,7 @@ impl Outline {
                 Some(name) => Step::Name(String::from_utf8_lossy(name).into_owned()),
                 None => Step::Each,
             });
-            let example = Example { block: u64::MAX, text: Box::default() };
+            let example = Example { block: u64::MAX, text: Box::default(), is_whole: false };
             let kinds = [0; KINDS];
             let node = Node { parent, step, kinds, documents: 0, last_document: 0, example };
             self.nodes.push(node);
@@ -206,8 +209,11 @@ impl Outline {
         }
         if node.example.block == u64::MAX {
             let window = &text[..text.len().min(EXAMPLE_BYTES)];
-            let end = skip_value(window, 0).unwrap_or(window.len());
-            node.example = Example { block: self.block, text: window[..end].into() };
+            let end = skip_value(window, 0);
+            // A number may end with its document.
+            let is_whole = end.is_some() || window.len() == text.len();
+            let text = window[..end.unwrap_or(window.len())].into();
+            node.example = Example { block: self.block, text, is_whole };
         }
     }
 
@@ -261,8 +267,8 @@ impl Outline {
         let kinds = ALL_KINDS.into_iter().zip(node.kinds).filter(|(_, count)| *count > 0);
         let mut kinds: Vec<(Kind, u64)> = kinds.collect();
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let example = node.example.text.clone();
-        Outlined { path: Path { steps }, kinds, documents: node.documents, example }
+        let Example { text, is_whole, .. } = node.example.clone();
+        Outlined { path: Path { steps }, kinds, documents: node.documents, example: text, is_whole }
     }
 }
 
@@ -281,7 +287,7 @@ mod tests {
 
     fn shown(outline: &Outline) -> Vec<String> {
         let shown = |one: Outlined| {
-            let Outlined { path, kinds, documents, example } = one;
+            let Outlined { path, kinds, documents, example, .. } = one;
             format!("{path} {kinds:?} {documents} {}", String::from_utf8_lossy(&example))
         };
         outline.paths().into_iter().map(shown).collect()

@@ -207,7 +207,12 @@ impl Parts {
         let number = |text: Option<String>| text.map_or(Answer::Nothing, Answer::Number);
         match (&column.kept, aggregate) {
             (Kept::Counts(counts), _) => Answer::Count(counts[group as usize]),
-            (Kept::Sums(kept), Aggregate::Mean) => number(kept.mean(group).map(shortest)),
+            (Kept::Sums(kept), Aggregate::Mean) => {
+                number(kept.mean(group).map(|(mean, exponent)| match exponent {
+                    0 => shortest(mean),
+                    exponent => format!("{}e{exponent}", shortest(mean)),
+                }))
+            }
             (Kept::Sums(kept), _) => number(kept.text(group)),
             (Kept::Extremes(kept), _) => {
                 let value = kept.with(group, |item| Some((item.kind?, item.text.to_vec())));

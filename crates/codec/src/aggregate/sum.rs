@@ -125,6 +125,7 @@ impl Sums {
             self.cells[to as usize].set(cell.value(), cell.places());
         }
         if let Some(more) = other.wide.remove(&from) {
+            other.wide_bytes -= more.bytes();
             self.in_wide(to, |wide| wide.absorb(&more));
         }
     }
@@ -154,10 +155,57 @@ impl Sums {
         Some(wide.text())
     }
 
-    /// Returns the sum divided by the number of numbers.
+    /// Returns the sum divided by the number of numbers: a number, and the power of ten to multiply it with, which is 0
+    /// unless the product is too large for 64 bits.
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-    pub(super) fn mean(&self, group: u32) -> Option<f64> {
-        let sum: f64 = self.text(group)?.parse().ok()?;
-        Some(sum / self.count(group) as f64)
+    pub(super) fn mean(&self, group: u32) -> Option<(f64, i64)> {
+        let (text, count) = (self.text(group)?, self.count(group));
+        let sum: f64 = text.parse().ok()?;
+        if sum.is_finite() { Some((sum / count as f64, 0)) } else { quotient(&text, count) }
+    }
+}
+
+/// Digits of a quotient beyond those of the dividend, so that enough are left if the divisor has 17.
+const MORE_DIGITS: i64 = 60;
+
+/// Divides a number given by its text by a count below 2^56, as [`Sums::mean`] returns it.
+fn quotient(text: &str, count: u64) -> Option<(f64, i64)> {
+    let (sign, text) = text.strip_prefix('-').map_or((1.0, text), |text| (-1.0, text));
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut exponent: i64 = exponent.parse().ok()?;
+    exponent -= i64::try_from(fraction.len()).ok()? + MORE_DIGITS;
+    let (mut rest, mut digits) = (0, String::new());
+    let zeros = (0..MORE_DIGITS).map(|_| b'0');
+    for digit in whole.bytes().chain(fraction.bytes()).chain(zeros) {
+        rest = rest * 10 + u64::from(digit - b'0');
+        digits.push_str(&(rest / count).to_string());
+        rest %= count;
+    }
+    let mean: f64 = format!("{digits}e{exponent}").parse().ok()?;
+    if mean.is_finite() {
+        return Some((sign * mean, 0));
+    }
+    let (first, more) = digits.trim_start_matches('0').split_at_checked(1)?;
+    let mantissa: f64 = format!("{first}.{more}").parse().ok()?;
+    Some((sign * mantissa, exponent + i64::try_from(more.len()).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_absorbed_takes_no_memory_any_more() {
+        let mut both = [Sums::default(), Sums::default()];
+        for sums in &mut both {
+            sums.grow(1);
+            assert_eq!(sums.add(0, None, b"1e300"), Ok(()));
+        }
+        let [one, mut other] = both;
+        let mut sums = one.clone();
+        sums.absorb(0, &mut other, 0);
+        assert_eq!((sums.wide_bytes, other.wide_bytes), (one.wide_bytes, 0));
+        assert_eq!(sums.text(0).as_deref(), Some("2e300"));
     }
 }

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::between::Between;
 use super::job::Job;
-use super::outcome::{Invalid, RunError};
-use super::scan::Wrong;
+use super::outcome::{Invalid, RunError, Spot};
 
 /// Blocks that may wait for earlier ones, besides one for each worker.
 const WAITING: usize = 2;
@@ -34,10 +33,8 @@ pub(super) struct End<E> {
     pub(super) failure: Option<RunError<E>>,
     pub(super) invalid: Option<Invalid>,
     pub(super) skipped: u64,
-    /// The number of the block with the first error that was skipped.
-    first_skipped: Option<u64>,
-    pub(super) is_partial: bool,
-    pub(super) spans_lines: Option<Invalid>,
+    pub(super) first_skipped: Option<Spot>,
+    pub(super) spans_lines: Option<Spot>,
 }
 
 /// The order in which blocks are found to begin between two records.
@@ -71,25 +68,18 @@ pub(super) enum Step<E> {
 
 impl<E> Default for End<E> {
     fn default() -> Self {
-        Self {
-            failure: None,
-            invalid: None,
-            skipped: 0,
-            first_skipped: None,
-            is_partial: false,
-            spans_lines: None,
-        }
+        Self { failure: None, invalid: None, skipped: 0, first_skipped: None, spans_lines: None }
     }
 }
 
 impl<E> End<E> {
-    /// Remembers the first error that was skipped.
-    pub(super) fn note_skipped(&mut self, job: &Job<E>, first: &Wrong) {
-        let number = job.number;
-        if self.first_skipped.is_none_or(|earliest| number < earliest) {
-            self.first_skipped = Some(number);
-            self.invalid = Some(job.invalid(first));
+    /// Counts the errors that were skipped in the next block.
+    fn note_skipped(&mut self, job: &Job<E>) {
+        if job.skipped > 0 && self.skipped == 0 {
+            let first = job.found.parts().iter().find_map(|part| part.wrong.as_ref());
+            self.first_skipped = first.map(|wrong| job.spot(wrong));
         }
+        self.skipped += job.skipped;
     }
 }
 
@@ -121,8 +111,12 @@ impl<E> Back<E> {
         if self.is_over() {
             return Step::Over;
         }
-        if let Some(job) = self.order.ready.pop_front() {
-            return Step::Process(job);
+        while let Some(mut job) = self.order.ready.pop_front() {
+            if self.total.is_none_or(|total| job.number < total) {
+                return Step::Process(job);
+            }
+            job.clear();
+            self.free.push(job);
         }
         let is_turn = !self.order.is_alone || self.order.granted == self.order.resolved;
         if self.total.is_some() || !is_turn {
@@ -182,6 +176,7 @@ impl<E> Back<E> {
     }
 
     pub(super) fn wrote(&mut self, mut job: Job<E>) {
+        self.end.note_skipped(&job);
         self.is_writing = false;
         self.written += 1;
         job.clear();

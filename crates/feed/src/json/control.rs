@@ -66,20 +66,10 @@ impl Control {
 
     /// Tells whether somebody asked since the last call.
     pub(super) fn take_question(&self) -> bool {
-        if !self.is_asked.load(Ordering::SeqCst) || !self.is_asked.swap(false, Ordering::SeqCst) {
-            return false;
-        }
-        if let Some(wake) = &self.wake {
-            // Without a value, another thread was faster.
-            let _ = rustix::io::read(wake, &mut [0; 8]);
-            if self.is_stopped() {
-                self.wake();
-            }
-        }
-        true
+        self.is_asked.load(Ordering::SeqCst) && self.is_asked.swap(false, Ordering::SeqCst)
     }
 
-    /// Ends a wait for input.
+    /// Ends a wait for input, or the next one.
     pub(super) fn wake(&self) {
         if let Some(wake) = &self.wake {
             // It fails only if the counter is full, and then it is readable.
@@ -96,7 +86,7 @@ impl Control {
     }
 
     /// Waits until `input` can be read, or somebody wakes; tells which: `true` if the input can be read. Without patience it
-    /// only looks.
+    /// only looks. Whoever was woken must look at what there is to do before the next wait, because a wake ends only one.
     pub(super) fn wait_for(&self, input: impl AsFd, is_patient: bool) -> bool {
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         let timeout = if is_patient { None } else { Some(&at_once) };
@@ -108,8 +98,32 @@ impl Control {
                 Err(Errno::INTR) => {}
                 // The read that follows says what is wrong.
                 Err(_) => return true,
-                Ok(_) => return !both[0].revents().is_empty(),
+                Ok(_) if !both[0].revents().is_empty() => return true,
+                Ok(_) => break,
             }
         }
+        if let (true, Some(wake)) = (is_patient, &self.wake) {
+            // It was readable, and only one thread waits.
+            let _ = rustix::io::read(wake, &mut [0; 8]);
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wake_ends_one_wait() {
+        let (input, _writer) = std::io::pipe().unwrap();
+        let control = Control::new();
+        // The question is taken before its wake comes.
+        control.is_asked.store(true, Ordering::SeqCst);
+        assert!(control.take_question());
+        control.wake();
+        assert!(!control.wait_for(&input, true));
+        let left = rustix::io::read(control.wake.as_ref().unwrap(), &mut [0; 8]);
+        assert_eq!(left, Err(Errno::AGAIN));
     }
 }

@@ -108,7 +108,8 @@ where
             records: self.control.records(),
             invalid: end.invalid,
             skipped: end.skipped,
-            is_partial: end.is_partial,
+            first_skipped: end.first_skipped.map(|spot| spot.find()),
+            is_partial: self.control.is_stopped(),
             spans_lines: end.spans_lines,
         })
     }
@@ -131,8 +132,10 @@ where
         let _alarm = Alarm(self);
         let state = Arc::new(Mutex::new(self.task.state()));
         held(&self.states).push(Arc::clone(&state));
-        let Options { tier, duplicates, .. } = *self.options;
+        let Options { tier, duplicates, max_record, .. } = *self.options;
+        let most_bytes = usize::try_from(max_record.0).unwrap_or(usize::MAX);
         let mut scanner = Scanner::new(tier, self.options.members.clone(), duplicates);
+        scanner = scanner.with_most_bytes(most_bytes);
         loop {
             self.answer();
             let mut back = held(&self.back);
@@ -169,19 +172,13 @@ where
             states.iter().map(|state| held(state)).collect();
         let states: Vec<&T::State> = states.iter().map(|state| &**state).collect();
         self.task.so_far(&states);
-        drop(states);
-        if held(&self.back).is_over() {
-            // The question may have hidden that from a worker that waits for input.
-            self.control.wake();
-        }
     }
 
     /// Reads the next block, and scans it in the hope that a record begins at its beginning.
     fn take(&self, mut job: Job<E>, is_alone: bool, scanner: &mut Scanner) -> Option<Job<E>> {
         let mut front = held(&self.front);
         front.source.cuts_anywhere |= is_alone && self.options.most_workers() > 1;
-        let is_stopped = self.control.is_stopped();
-        let is_over = is_stopped || held(&self.back).total.is_some();
+        let is_over = self.control.is_stopped() || held(&self.back).total.is_some();
         let taken = if is_over {
             Ok(Taken::End)
         } else {
@@ -199,7 +196,6 @@ where
                 let total = front.next;
                 drop(front);
                 let mut back = held(&self.back);
-                back.end.is_partial |= is_stopped;
                 back.give_back(job);
                 back.end_after(total);
                 self.turn.notify_all();
@@ -249,7 +245,7 @@ where
                 let what = "a record goes on after its line".to_owned();
                 back.end
                     .spans_lines
-                    .get_or_insert_with(|| job.invalid(&Wrong { at, what, kind: Kind::GoesOn }));
+                    .get_or_insert_with(|| job.spot(&Wrong { at, what, kind: Kind::GoesOn }));
             }
             back.order.resolve(between, job);
         }
@@ -258,8 +254,6 @@ where
 
     /// Gives a block to the task, and what becomes of it to the output.
     fn process(&self, mut job: Job<E>, state: &Mutex<T::State>) {
-        let mut skipped = 0;
-        let mut first = None;
         if job.fault.is_none() {
             let mut state = held(state);
             self.task.begin(&mut state, job.number);
@@ -271,25 +265,20 @@ where
                 if let Err(error) = done {
                     let wrong =
                         Wrong { at: part.begin + error.at, what: error.what, kind: Kind::Refused };
-                    job.fault = Some(Fault::Invalid(job.invalid(&wrong)));
+                    job.fault = Some(Fault::Invalid(job.spot(&wrong).find()));
                     break;
                 }
                 let Some(wrong) = &part.wrong else { continue };
                 if self.options.skips_invalid {
-                    skipped += 1;
-                    first.get_or_insert_with(|| wrong.clone());
+                    job.skipped += 1;
                 } else {
-                    job.fault = Some(Fault::Invalid(job.invalid(wrong)));
+                    job.fault = Some(Fault::Invalid(job.spot(wrong).find()));
                     break;
                 }
             }
             job.output = output;
         }
         let mut back = held(&self.back);
-        back.end.skipped += skipped;
-        if let Some(first) = first {
-            back.end.note_skipped(&job, &first);
-        }
         back.finish(job);
         self.write(back);
     }

@@ -64,6 +64,7 @@ pub fn each<E, F: AsFd>(
         records: control.records(),
         invalid: end.invalid,
         skipped: end.skipped,
+        first_skipped: end.first_skipped,
         is_partial: false,
         spans_lines: None,
     })
@@ -94,6 +95,7 @@ fn push(
 struct Ended {
     invalid: Option<Invalid>,
     skipped: u64,
+    first_skipped: Option<Invalid>,
     is_over: bool,
 }
 
@@ -114,11 +116,10 @@ impl Ended {
         let invalid = Invalid { input: name.to_owned(), place, what, kind };
         if matches!(kind, Kind::Json | Kind::Early) && options.skips_invalid {
             self.skipped += 1;
-            self.invalid.get_or_insert(invalid);
+            self.first_skipped.get_or_insert(invalid);
             return true;
         }
         self.invalid = Some(invalid);
-        self.skipped = 0;
         self.is_over = true;
         false
     }

@@ -5,7 +5,7 @@ use fullbore_codec::json::query::Scanner;
 
 use super::block::Block;
 use super::options::Options;
-use super::outcome::{Invalid, RunError};
+use super::outcome::{Invalid, RunError, Spot};
 use super::scan::{Found, Wrong};
 use super::source::MARK;
 
@@ -35,6 +35,8 @@ pub(super) struct Job<E> {
     /// How far it is from there to the rest that `found` names.
     pub(super) length: Place,
     pub(super) output: Vec<u8>,
+    /// How many errors in it were skipped.
+    pub(super) skipped: u64,
     pub(super) fault: Option<Fault<E>>,
 }
 
@@ -49,6 +51,7 @@ impl<E> Default for Job<E> {
             place: Place::default(),
             length: Place::default(),
             output: Vec::new(),
+            skipped: 0,
             fault: None,
         }
     }
@@ -82,13 +85,11 @@ impl<E> Job<E> {
     }
 
     /// Says where an error is.
-    pub(super) fn invalid(&self, wrong: &Wrong) -> Invalid {
+    pub(super) fn spot(&self, wrong: &Wrong) -> Spot {
         let at = wrong.at.min(self.text().len());
-        let origin = self.block.origin.as_ref();
-        let place = origin.and_then(|origin| origin.place(self.place.offset + at as u64));
-        Invalid {
-            input: origin.map_or(String::new(), |origin| origin.name.clone()),
-            place: place.unwrap_or_else(|| self.place.after(&self.text()[..at])),
+        Spot {
+            origin: self.block.origin.clone(),
+            place: self.place.after(&self.text()[..at]),
             what: wrong.what.clone(),
             kind: wrong.kind,
         }
@@ -101,7 +102,7 @@ impl<E> Job<E> {
             memory.shrink_to(MOST_KEPT_BYTES);
         }
         self.found.clear();
-        self.is_scanned = false;
+        (self.is_scanned, self.skipped) = (false, 0);
         self.block.origin = None;
     }
 }

@@ -1,29 +1,42 @@
 //! How a run over records ended.
 
 use std::fmt;
+use std::sync::Arc;
 
 use fullbore_codec::Place;
 use fullbore_codec::json::Cause;
 use fullbore_pipe::OutputError;
 
+use super::block::Origin;
 use crate::InputError;
 
 /// What a run over records found.
 #[derive(Debug)]
 pub struct Outcome<S> {
-    /// The states of the workers, in no order. They know all records before the error, if there is one. Only after a
-    /// [`RecordError`](super::RecordError) with several workers, a state may also know records after it.
+    /// The states of the workers, in no order. They know all records before the error, if there is one, and no others. Only
+    /// after a [`RecordError`](super::RecordError) with several workers, a state may also know records after it.
     pub states: Vec<S>,
     /// How many records the task got.
     pub records: u64,
-    /// The error that ended the run; with [`skips_invalid`](super::Options::skips_invalid), the first one.
+    /// The error that ended the run.
     pub invalid: Option<Invalid>,
-    /// How many errors were skipped.
+    /// How many errors were skipped, before the one that ended the run.
     pub skipped: u64,
-    /// Whether somebody stopped the run ([`Control::stop`](super::Control::stop)) before the input ended.
+    /// The first of these.
+    pub first_skipped: Option<Invalid>,
+    /// Whether somebody stopped the run ([`Control::stop`](super::Control::stop)). The input may have ended all the same: where
+    /// Ctrl-C stops a pipeline, it also ends the program that writes the input.
     pub is_partial: bool,
     /// Where the first record was that did not end on the line on which a block ended, so that one worker had to go on alone.
-    pub spans_lines: Option<Invalid>,
+    pub spans_lines: Option<Spot>,
+}
+
+impl<S> Outcome<S> {
+    /// Tells whether the task refused a record, so that the states may know records after it.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.invalid.as_ref().is_some_and(|invalid| invalid.kind == Kind::Refused)
+    }
 }
 
 /// A place in an input, and what is wrong or worth telling there.
@@ -37,6 +50,30 @@ pub struct Invalid {
     pub what: String,
     /// Why that matters.
     pub kind: Kind,
+}
+
+/// A place whose line and column nobody has looked for yet.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    pub(super) origin: Option<Arc<Origin>>,
+    /// Of a file, only the offset is right.
+    pub(super) place: Place,
+    pub(super) what: String,
+    pub(super) kind: Kind,
+}
+
+impl Spot {
+    /// Finds the line and column. For a regular file, this reads everything before the place once more.
+    #[must_use]
+    pub fn find(&self) -> Invalid {
+        let origin = self.origin.as_ref();
+        Invalid {
+            input: origin.map_or(String::new(), |origin| origin.name.clone()),
+            place: origin.and_then(|origin| origin.place(self.place.offset)).unwrap_or(self.place),
+            what: self.what.clone(),
+            kind: self.kind,
+        }
+    }
 }
 
 /// What an [`Invalid`] place is about.

@@ -63,6 +63,8 @@ impl Found {
     }
 
     pub(super) fn clear(&mut self) {
+        // Each of many parts would keep as much memory as it ever needed.
+        self.parts.truncate(1);
         (self.count, self.rest) = (0, Rest::None);
     }
 
@@ -98,14 +100,15 @@ impl Found {
         self.clear();
         loop {
             let part = self.next(at);
-            let scanned = scanner.scan(&text[at..], is_end, &mut part.table);
-            let wrong = too_long(&mut part.table, scanner.columns(), options.max_record);
-            let wrong = wrong.or_else(|| Some(described(scanned.err()?)));
-            let Some((wrong, behind)) = wrong else {
-                let end = at + scanned.unwrap_or_default();
-                self.rest = if end < text.len() { Rest::Begins(end) } else { Rest::None };
-                return;
+            let error = match scanner.scan(&text[at..], is_end, &mut part.table) {
+                Err(error) => error,
+                Ok(length) => {
+                    let end = at + length;
+                    self.rest = if end < text.len() { Rest::Begins(end) } else { Rest::None };
+                    return;
+                }
             };
+            let (wrong, behind) = described(error, options);
             let behind = at + behind;
             part.wrong = Some(Wrong { at: at + wrong.at, ..wrong });
             if !options.skips_invalid {
@@ -124,11 +127,14 @@ impl Found {
 }
 
 /// Returns the error, and from where to look for the line end after which it goes on.
-fn described(error: ScanError) -> (Wrong, usize) {
+fn described(error: ScanError, options: &Options) -> (Wrong, usize) {
     let (place, what, kind) = match error {
         ScanError::Json(error) => (error.place, error.cause.to_string(), Kind::of(error.cause)),
         ScanError::Repeated(place) => {
             (place, "a name occurs twice in an object".to_owned(), Kind::Json)
+        }
+        ScanError::TooLong { begin, end } => {
+            return (too_long_at(begin, options.max_record), end);
         }
     };
     let at = usize::try_from(place.offset).unwrap_or(usize::MAX);
@@ -139,17 +145,4 @@ fn described(error: ScanError) -> (Wrong, usize) {
 pub(super) fn too_long_at(at: usize, most: Bytes) -> Wrong {
     let what = format!("a record is larger than {most} (--max-record)");
     Wrong { at, what, kind: Kind::TooLong }
-}
-
-/// Returns the error for the first record that is longer than allowed, and takes it and those behind it out of the table.
-fn too_long(table: &mut Table, columns: usize, most: Bytes) -> Option<(Wrong, usize)> {
-    let length = table.documents.last()?.end as u64;
-    if length <= most.0 {
-        return None;
-    }
-    let first = table.documents.iter().position(|document| document.len() as u64 > most.0)?;
-    let too_long = table.documents[first].clone();
-    table.documents.truncate(first);
-    table.values.truncate(first * columns);
-    Some((too_long_at(too_long.start, most), too_long.end))
 }

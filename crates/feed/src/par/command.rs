@@ -97,6 +97,12 @@ impl Command {
             .spawn()
     }
 
+    /// A process with the words as they were given, and everything else as this process has it.
+    #[must_use]
+    pub fn as_it_is(&self) -> std::process::Command {
+        self.process()
+    }
+
     /// A process with the words as they were given.
     pub(super) fn process(&self) -> std::process::Command {
         self.process_of(&self.words)

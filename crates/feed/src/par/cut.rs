@@ -11,6 +11,7 @@ use fullbore_measure::Bytes;
 use fullbore_pipe::{Lender, Loan, Widened, widen};
 use rustix::io::Errno;
 
+use super::caution::{Caution, Guard};
 use super::fitting::Fitting;
 use super::records::{Counted, Records, Search};
 use super::store::{Growing, Look, Part, Whole};
@@ -61,6 +62,8 @@ pub(super) struct Block {
     /// Counted from 1.
     pub(super) number: u64,
     pub(super) part: Part,
+    /// It ends within a record, or what follows must go to the same copy for another reason.
+    pub(super) is_open: bool,
 }
 
 /// Why no block could be cut.
@@ -111,8 +114,9 @@ pub(super) struct Cutter {
     stream: Option<Stream>,
     held: Held,
     size: BlockSize,
-    /// For [`BlockSize::Fitting`].
+    /// For [`BlockSize::Fitting`], and whether there is one copy.
     fitting: Arc<Fitting>,
+    guard: Option<Guard>,
     search: Search,
     /// A record in memory may have so many bytes.
     most_bytes: u64,
@@ -149,6 +153,7 @@ impl Cutter {
             held,
             size,
             fitting,
+            guard: None,
             search,
             most_bytes,
             number,
@@ -156,6 +161,11 @@ impl Cutter {
             filled,
             has_ended,
         })
+    }
+
+    /// Looks at each block for what the command might not bear.
+    pub(super) fn be_cautious(&mut self, caution: &Caution) {
+        self.guard = Some(Guard::new(caution));
     }
 
     /// Takes the first lines of the input, which every copy gets.
@@ -175,6 +185,9 @@ impl Cutter {
 
     /// The next block; `None` after the last. An input without a byte is one empty block.
     pub(super) fn next(&mut self) -> Result<Option<Block>, CutError> {
+        if self.guard.is_some() {
+            return self.next_guarded();
+        }
         let end = match self.size {
             BlockSize::Records(count) => self.after_records(count)?,
             BlockSize::Bytes(_) | BlockSize::Fitting(_) => self.after_bytes(self.wanted())?,
@@ -187,6 +200,9 @@ impl Cutter {
 
     /// One more block of what was read already.
     pub(super) fn at_hand(&mut self) -> Result<Option<Block>, CutError> {
+        if self.guard.is_some() {
+            return Ok(None);
+        }
         let end = match self.size {
             BlockSize::Records(count) => {
                 let known = Counted::nothing(self.start);
@@ -205,7 +221,7 @@ impl Cutter {
 
     fn block(&mut self, end: u64) -> Block {
         self.number += 1;
-        Block { number: self.number, part: self.cut(end) }
+        Block { number: self.number, part: self.cut(end), is_open: false }
     }
 
     /// The bytes that the next block should have.
@@ -335,5 +351,6 @@ impl Drop for Stream {
     }
 }
 
+mod guarded;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! The loop that feeds the copies and passes on their output.
 
+mod alone;
 mod passing;
 
 use std::collections::VecDeque;
@@ -78,6 +79,8 @@ struct Tally {
     failures: u64,
     /// The status of the copy because of which no more are started.
     halted: Option<u8>,
+    /// A single copy of the command would have ended here.
+    is_over: bool,
 }
 
 /// What Linux lets us have.
@@ -215,8 +218,12 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
 
     /// Whether every block was dealt out and all output passed on.
     fn is_done(&self) -> bool {
-        let no_more = self.tally.halted.is_some() || self.intake.has_ended();
+        let no_more = self.takes_no_more() || self.intake.has_ended();
         no_more && self.jobs.is_empty() && !self.sinks.iter().any(Sink::has_rest)
+    }
+
+    fn takes_no_more(&self) -> bool {
+        self.tally.halted.is_some() || self.tally.is_over
     }
 
     /// What fits into the window besides the input and output that wait now, and what the reading thread has.
@@ -226,7 +233,10 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
 
     /// Starts copies for the blocks that wait, as many as may run.
     fn start_jobs(&mut self) -> Result<(), Error> {
-        while self.tally.halted.is_none() && self.intake.has_block() {
+        if self.goes_on_alone()? {
+            return Ok(());
+        }
+        while !self.takes_no_more() && self.intake.has_block() {
             let running = self.jobs.iter().filter(|job| job.is_running()).count();
             let is_full = self.jobs.len() >= self.bounds.jobs
                 || (!self.jobs.is_empty() && self.room_bytes() == 0);
@@ -236,7 +246,13 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             let Some(block) = self.intake.take() else { break };
             let slot = self.free_slot();
             match self.start(&block, slot, 1) {
-                Ok(job) => self.jobs.push_back(job),
+                Ok(job) => {
+                    let is_open = job.is_open();
+                    self.jobs.push_back(job);
+                    if is_open {
+                        break;
+                    }
+                }
                 // Too many processes, files or pages; fewer copies do as well.
                 Err(Error::Starting(_, error)) if is_short(&error) && !self.jobs.is_empty() => {
                     self.intake.put_back(block);
@@ -252,6 +268,8 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         let header = self.intake.header();
         let job = Job::start(&self.means, (block, slot), header, tries);
         let mut job = job.map_err(|error| Error::Starting(block.number, error))?;
+        // The first copy takes all that comes, for a while.
+        job.set_open(block.is_open || self.begins_alone(block));
         if block.number > 1 {
             job.out.skip_lines(self.options.header_lines);
         }
@@ -309,6 +327,10 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
                 }
             }
             self.tally.statuses.add(block, status.code);
+            if self.has_failed(status.code) {
+                self.give_up_after(index);
+                return Ok(());
+            }
             if self.options.halt.is_some_and(|halt| self.tally.failures >= halt.after)
                 && status.code != 0
             {

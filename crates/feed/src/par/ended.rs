@@ -36,6 +36,8 @@ pub enum Event {
         /// Whether it is tried again.
         is_tried_again: bool,
     },
+    /// The command is dealt out from here on; until now one copy took everything.
+    Dealing,
     /// Dealing out changes what the command writes for the beginning of the input, from this byte of the output on, or
     /// its exit status. One copy of the command goes on, with everything.
     Differs(u64),

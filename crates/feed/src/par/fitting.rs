@@ -1,6 +1,6 @@
 //! How large blocks should be.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The first blocks.
@@ -32,6 +32,8 @@ const GROWTH: u64 = 4;
 pub(super) struct Fitting {
     bytes: AtomicU64,
     copies: u64,
+    /// One copy takes everything as it comes.
+    is_alone: AtomicBool,
 }
 
 /// How a copy did with its block.
@@ -61,7 +63,21 @@ pub(super) struct Lessons {
 impl Fitting {
     /// For so many copies at the same time.
     pub(super) fn new(copies: usize) -> Self {
-        Self { bytes: AtomicU64::new(FIRST_BYTES), copies: copies.max(1) as u64 }
+        Self {
+            bytes: AtomicU64::new(FIRST_BYTES),
+            copies: copies.max(1) as u64,
+            is_alone: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether one copy takes everything as it comes, so that no block waits until it is full.
+    pub(super) fn is_alone(&self) -> bool {
+        self.is_alone.load(Ordering::Relaxed)
+    }
+
+    /// Says so, or that blocks are dealt out from now on.
+    pub(super) fn set_alone(&self, is_alone: bool) {
+        self.is_alone.store(is_alone, Ordering::Relaxed);
     }
 
     /// Bytes of the next block, of at most `most` bytes, where `left` are left if that is known.

@@ -23,6 +23,8 @@ pub(super) struct Intake {
     waiting: VecDeque<Block>,
     /// Why no more blocks come; told after those before.
     failed: Option<Error>,
+    /// What follows the block that was taken last must go to the same copy.
+    is_bound: bool,
     fitting: Arc<Fitting>,
     lessons: Lessons,
 }
@@ -35,6 +37,7 @@ impl Intake {
             header: None,
             waiting: VecDeque::new(),
             failed: None,
+            is_bound: false,
             fitting,
             lessons: Lessons::default(),
         }
@@ -47,9 +50,20 @@ impl Intake {
             header,
             waiting: blocks.into(),
             failed: None,
+            is_bound: false,
             fitting,
             lessons: Lessons::default(),
         }
+    }
+
+    /// Whether what follows the block that was taken last must go to the same copy.
+    pub(super) fn is_bound(&self) -> bool {
+        self.is_bound
+    }
+
+    /// From now on, blocks are dealt out.
+    pub(super) fn deal_out(&self) {
+        self.fitting.set_alone(false);
     }
 
     /// Waits for the next block; `None` after the last, after a failure, and when a signal comes.
@@ -98,7 +112,9 @@ impl Intake {
 
     /// Takes the next block that waits.
     pub(super) fn take(&mut self) -> Option<Block> {
-        self.waiting.pop_front()
+        let block = self.waiting.pop_front()?;
+        self.is_bound = block.is_open;
+        Some(block)
     }
 
     /// Gives back a block that could not be worked on yet.

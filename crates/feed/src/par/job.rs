@@ -85,6 +85,8 @@ struct Feed {
     parts: Vec<Part>,
     /// Bytes that were fed.
     fed: u64,
+    /// More may come.
+    is_open: bool,
 }
 
 /// When the output of the first block in the row is passed on.
@@ -176,6 +178,7 @@ impl Job {
                 capacity,
                 parts,
                 fed: 0,
+                is_open: block.is_open,
             },
         })
     }
@@ -187,7 +190,7 @@ impl Job {
 
     /// Feeds what finds room, and tells whether its input ran low since the last time.
     pub(super) fn feed(&mut self) -> io::Result<bool> {
-        let Feed { pipe: Some(stdin), lender, capacity, parts, fed } = &mut self.input else {
+        let Feed { pipe: Some(stdin), lender, capacity, parts, fed, .. } = &mut self.input else {
             return Ok(false);
         };
         let held = ioctl_fionread(&*stdin).unwrap_or(0);
@@ -204,7 +207,8 @@ impl Job {
                 // It reads no more, as head does; that is no error.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                     parts.clear();
-                    break;
+                    self.input.pipe = None;
+                    return Ok(false);
                 }
                 Err(error) => return Err(error),
             }
@@ -212,8 +216,56 @@ impl Job {
                 parts.pop();
             }
         }
+        if self.input.is_open {
+            return Ok(is_low);
+        }
         self.input.pipe = None;
         Ok(false)
+    }
+
+    /// Whether it takes more than its block.
+    pub(super) fn is_open(&self) -> bool {
+        self.input.is_open
+    }
+
+    /// Whether it was fed all it was given.
+    pub(super) fn is_fed(&self) -> bool {
+        self.input.parts.is_empty()
+    }
+
+    /// Whether it reads no more, although it was not told to end.
+    pub(super) fn has_left(&self) -> bool {
+        self.status.is_some() || self.input.pipe.is_none()
+    }
+
+    /// Gives it more than its block.
+    pub(super) fn give(&mut self, part: Part) {
+        self.bytes += part.len();
+        if part.len() > 0 {
+            self.input.parts.insert(0, part);
+        }
+    }
+
+    /// Gives it larger pipes than it got for a small block.
+    pub(super) fn widen(&mut self, bytes: Bytes) {
+        if let Some(stdin) = &self.input.pipe
+            && self.input.capacity < bytes.0
+            && let Ok(capacity) = set_capacity(stdin, bytes)
+        {
+            self.input.capacity = capacity.0;
+            self.out.widen(bytes);
+        }
+    }
+
+    /// Waits for its end.
+    pub(super) fn wait(&mut self) {
+        // Without its status, a process counts as ended.
+        let _ = self.process.child.wait();
+    }
+
+    /// Whether it takes more from now on, if it still reads.
+    pub(super) fn set_open(&mut self, is_open: bool) {
+        self.input.is_open = is_open && self.input.pipe.is_some();
     }
 
     /// Whether the process still runs.

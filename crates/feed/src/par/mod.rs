@@ -7,6 +7,7 @@
 //! pipe that a waiting writer fills wakes it at every read of a few kilobytes. It looks at all pipes from time to time,
 //! as often as is necessary for none to run dry or full.
 
+mod caution;
 mod command;
 mod crew;
 mod cut;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 
 use fullbore_pipe::Lender;
 
+pub use caution::{Assumption, Caution};
 pub use command::{Command, Missing, Position};
 pub use crew::Jobs;
 pub use cut::{BlockSize, Source};
@@ -79,7 +81,12 @@ pub fn par(
     let fitting = Arc::new(Fitting::new(options.jobs.most()));
     let cut = (options.records.clone(), options.block);
     let memory = (&lender, Arc::clone(&fitting));
-    let cutter = Cutter::new(source, cut, options.window.0, memory).map_err(Error::Preparing)?;
+    let mut cutter =
+        Cutter::new(source, cut, options.window.0, memory).map_err(Error::Preparing)?;
+    if let Some(caution) = &options.caution {
+        fitting.set_alone(true);
+        cutter.be_cautious(caution);
+    }
     let reader = Reader::start(cutter, options.header_lines).map_err(Error::Preparing)?;
     let mut intake = Intake::new(reader, Arc::clone(&fitting));
     let ends = [output.as_fd(), errors.as_fd()];

@@ -3,7 +3,8 @@
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 
-use fullbore_pipe::{Lender, capacity};
+use fullbore_measure::Bytes;
+use fullbore_pipe::{Lender, capacity, set_capacity};
 use memchr::memchr;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionread};
@@ -74,6 +75,13 @@ impl Output {
     pub(super) fn is_nearly_full(&self) -> bool {
         let waiting = self.pipe.as_ref().and_then(|pipe| ioctl_fionread(pipe).ok());
         waiting.is_some_and(|bytes| bytes >= self.capacity / 4 * 3)
+    }
+
+    /// Gives its pipe this capacity, if Linux grants it.
+    pub(super) fn widen(&mut self, bytes: Bytes) {
+        if let Some(Ok(capacity)) = self.pipe.as_ref().map(|pipe| set_capacity(pipe, bytes)) {
+            self.capacity = capacity.0;
+        }
     }
 
     pub(super) fn close(&mut self) {

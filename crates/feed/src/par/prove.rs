@@ -258,6 +258,7 @@ pub(super) fn plan(options: &Options) -> Options {
         retries: 0,
         joblog: None,
         is_proved: false,
+        caution: None,
         pipe_limits: options.pipe_limits,
     }
 }

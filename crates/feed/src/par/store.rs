@@ -51,6 +51,36 @@ impl Part {
         self.range.end - self.range.start
     }
 
+    /// Whether `holds` for its bytes, which it is given piece by piece until it does not.
+    pub(super) fn all(&self, mut holds: impl FnMut(&[u8]) -> bool) -> io::Result<bool> {
+        let mut at = self.range.start;
+        let mut buffer = Vec::new();
+        while at < self.range.end {
+            let left = usize::try_from(self.range.end - at).unwrap_or(usize::MAX);
+            let count = match &self.whole {
+                Whole::File(file) => {
+                    buffer.resize(left.min(PIECE_BYTES), 0);
+                    file.read_exact_at(&mut buffer, at)?;
+                    if !holds(&buffer) {
+                        return Ok(false);
+                    }
+                    buffer.len()
+                }
+                Whole::Memory(pieces) => {
+                    let (index, within) = place(at);
+                    let bytes = &pieces[index].bytes()[within..];
+                    let bytes = &bytes[..bytes.len().min(left)];
+                    if !holds(bytes) {
+                        return Ok(false);
+                    }
+                    bytes.len()
+                }
+            };
+            at += count as u64;
+        }
+        Ok(true)
+    }
+
     /// Moves bytes from its beginning to a non-blocking pipe, as many as find room.
     pub(super) fn feed(&mut self, pipe: impl AsFd, lender: &Lender) -> io::Result<Moved> {
         let moved = match &self.whole {

@@ -1,5 +1,6 @@
 //! The summary that a terminal shows after a run.
 
+mod auto;
 mod findings;
 mod style;
 mod table;
@@ -40,6 +41,7 @@ pub fn summary(record: &RunRecord, style: Style) -> String {
     let mut lines = Vec::new();
     table::write(record, style, &mut lines);
     tuning(record, style, &mut lines);
+    auto::write(record, style, &mut lines);
     findings::write(record, style, &mut lines);
     gaps(record, style, &mut lines);
     for line in lines {

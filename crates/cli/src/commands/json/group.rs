@@ -51,6 +51,10 @@ pub(super) fn run(options: &JsonGroup) -> Result<Exit> {
     let Some(found) = join(workers, &grouping.memory) else {
         return Err(too_many(&grouping.memory).into());
     };
+    if outcome.is_refused() {
+        // With several workers, the rows would depend on who was faster.
+        return records.ended(&outcome, &mut writer);
+    }
     let rows = Rows::new(found.grouped, grouping.print.sort);
     let warnings = warnings(&rows, &questions, &keys, &found.no_times);
     let answers = Answers::new(rows, &grouping.print);

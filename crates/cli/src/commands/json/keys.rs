@@ -136,7 +136,7 @@ impl Sheet for Paths {
     }
 
     fn shown(&self, row: usize, column: usize, text: &mut Vec<u8>) {
-        let Outlined { path, kinds, documents, example } = &self.paths[row];
+        let Outlined { path, kinds, documents, example, is_whole } = &self.paths[row];
         let shown = match column {
             0 => path.to_string(),
             1 => {
@@ -144,13 +144,13 @@ impl Sheet for Paths {
                 kinds.collect::<Vec<_>>().join(", ")
             }
             2 => documents.to_string(),
-            _ => beginning(example).0,
+            _ => beginning(example, *is_whole).0,
         };
         text.extend_from_slice(shown.as_bytes());
     }
 
     fn json(&self, row: usize, column: usize, text: &mut Vec<u8>) {
-        let Outlined { path, kinds, documents, example } = &self.paths[row];
+        let Outlined { path, kinds, documents, example, is_whole } = &self.paths[row];
         match column {
             0 => string(path.to_string().as_bytes(), text),
             1 => {
@@ -160,7 +160,7 @@ impl Sheet for Paths {
                 text.extend_from_slice(format!("{{{members}}}").as_bytes());
             }
             2 => text.extend_from_slice(documents.to_string().as_bytes()),
-            _ => match beginning(example) {
+            _ => match beginning(example, *is_whole) {
                 (_, true) => minify(example, text),
                 (shown, false) => string(shown.as_bytes(), text),
             },
@@ -180,26 +180,25 @@ fn name(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns a value as text, at most 40 characters of it, and whether that is all of it. `text` may be the beginning of a value.
-fn beginning(text: &[u8]) -> (String, bool) {
+/// Returns an example as text, at most 40 characters of it, and whether that is all of the value.
+fn beginning(text: &[u8], is_whole: bool) -> (String, bool) {
     let value = Value::new(text);
     let mut decoded = Vec::new();
     match value.kind() {
         Kind::Array | Kind::Object => minify(text, &mut decoded),
-        Kind::String if text.len() < 2 || !text.ends_with(b"\"") => {
-            // Only the beginning of a long string; an escape that was cut is beyond what is shown.
+        // An escape that was cut is beyond what is shown.
+        Kind::String if !is_whole => {
             decoded = Value::new(&[text, b"\""].concat()).decoded().into_owned();
         }
         _ => decoded = value.decoded().into_owned(),
     }
-    let shown = String::from_utf8_lossy(&decoded);
-    match shown.char_indices().nth(EXAMPLE_CHARACTERS) {
-        None => (shown.into_owned(), true),
-        Some(_) => {
-            let kept: String = shown.chars().take(EXAMPLE_CHARACTERS - 1).collect();
-            (format!("{kept}…"), false)
-        }
+    // A character that was cut is not shown.
+    let shown = decoded.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    if is_whole && shown.chars().nth(EXAMPLE_CHARACTERS).is_none() {
+        return (shown.to_owned(), true);
     }
+    let kept: String = shown.chars().take(EXAMPLE_CHARACTERS - 1).collect();
+    (format!("{kept}…"), false)
 }
 
 #[cfg(test)]
@@ -210,14 +209,18 @@ mod tests {
     fn an_example_has_at_most_40_characters() {
         let long = format!("\"{}\"", "é".repeat(41));
         let cut = format!("\"{}", "\\ud83d\\ude00".repeat(41));
-        for (text, shown, is_whole) in [
-            ("\"a\\tb\"", "a\tb".to_owned(), true),
-            ("-1.50", "-1.50".to_owned(), true),
-            ("[1, 2]", "[1,2]".to_owned(), true),
-            (&long, format!("{}…", "é".repeat(39)), false),
-            (&cut, format!("{}…", "😀".repeat(39)), false),
+        let quote = format!("\"{}\\\"", "a".repeat(41));
+        for (text, is_cut, shown, is_whole) in [
+            ("\"a\\tb\"", false, "a\tb".to_owned(), true),
+            ("-1.50", false, "-1.50".to_owned(), true),
+            ("[1, 2]", false, "[1,2]".to_owned(), true),
+            (&long, false, format!("{}…", "é".repeat(39)), false),
+            (&cut, true, format!("{}…", "😀".repeat(39)), false),
+            (&quote, true, format!("{}…", "a".repeat(39)), false),
+            ("[ 1,   ", true, "[1,…".to_owned(), false),
         ] {
-            assert_eq!(beginning(text.as_bytes()), (shown, is_whole), "{text}");
+            assert_eq!(beginning(text.as_bytes(), !is_cut), (shown, is_whole), "{text}");
         }
+        assert_eq!(beginning(b"[\"\xC3", false), ("[\"…".to_owned(), false));
     }
 }

@@ -133,13 +133,21 @@ impl<'a> Records<'a> {
             );
             die_of(SIGINT);
         }
-        let Some(invalid) = &outcome.invalid else { return Ok(Exit::Done) };
-        let (message, hint) = match outcome.skipped {
-            0 => (format!("{}: {invalid}", self.name), hint(invalid.kind)),
-            1 => (format!("{}: 1 error was skipped: {invalid}", self.name), ""),
-            more => {
-                (format!("{}: {more} errors were skipped; the first one: {invalid}", self.name), "")
+        let name = self.name;
+        let ending = outcome.invalid.as_ref();
+        let ending = ending.map(|invalid| (format!("{name}: {invalid}"), hint(invalid.kind)));
+        let skipped = outcome.first_skipped.as_ref().map(|first| match outcome.skipped {
+            1 => format!("{name}: 1 error was skipped: {first}"),
+            more => format!("{name}: {more} errors were skipped; the first one: {first}"),
+        });
+        let (message, hint) = match (ending, skipped) {
+            (None, None) => return Ok(Exit::Done),
+            (Some((message, hint)), Some(skipped)) => {
+                complain(&message, hint);
+                (skipped, "")
             }
+            (Some(ending), None) => ending,
+            (None, Some(skipped)) => (skipped, ""),
         };
         Err(Failure { message, hint: hint.to_owned(), exit: Exit::No }.into())
     }
@@ -160,6 +168,7 @@ impl<'a> Records<'a> {
         let records = outcome.records;
         say(&format!("{name}: {records} records, {read} in {time} ({rate}), {workers}\n"));
         if let Some(place) = &outcome.spans_lines {
+            let place = place.find();
             say(&format!("{name}: {place}; such input is read on one CPU\n"));
         }
     }

@@ -97,8 +97,11 @@ impl Seen {
 fn meant(path: &Path, near: &BTreeSet<(usize, String)>) -> Option<Path> {
     let (step, _) = near.last()?;
     let Step::Name(wrong) = path.steps.get(*step)? else { return None };
+    // Names of fields are short, and another field is no slip: one wrong letter, and one more for every four.
+    let most = 1 + wrong.chars().count() / 4;
+    let is_slip = |name: &&str| strsim::osa_distance(wrong, name) <= most;
     let names = near.iter().filter(|(at, _)| at == step).map(|(_, name)| name.as_str());
-    let name = nearest(wrong, names)?;
+    let name = nearest(wrong, names.filter(is_slip))?;
     let mut meant = path.clone();
     meant.steps[*step] = Step::Name(name.to_owned());
     Some(meant)

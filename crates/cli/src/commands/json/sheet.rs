@@ -238,7 +238,12 @@ pub(super) fn answer(answer: &Answer<'_>, text: &mut Vec<u8>) {
 
 fn shown_range(range: Range) -> Cow<'static, str> {
     let Range { from, to } = range;
-    if from == to { "0".into() } else { format!("{}..{}", shortest(from), shortest(to)).into() }
+    match to {
+        0.0 => "0".into(),
+        f64::INFINITY => format!("{}..2^1024", shortest(from)).into(),
+        f64::NEG_INFINITY => format!("{}..-2^1024", shortest(from)).into(),
+        to => format!("{}..{}", shortest(from), shortest(to)).into(),
+    }
 }
 
 /// Appends an answer as JSON; lists as arrays of objects.
@@ -253,7 +258,9 @@ pub(super) fn json_answer(answer: &Answer<'_>, text: &mut Vec<u8>) {
             text.extend_from_slice(format!(",\"count\":{count}").as_bytes());
         }),
         Answer::Ranges(list) => array(list, text, |(range, count), text| {
-            let (from, to) = (shortest(range.from), shortest(range.to));
+            // Many readers refuse a number that is as large as 2^1024.
+            let to = if range.to.is_finite() { shortest(range.to) } else { "null".to_owned() };
+            let from = shortest(range.from);
             let members = format!("\"from\":{from},\"to\":{to},\"count\":{count}");
             text.extend_from_slice(members.as_bytes());
         }),

@@ -29,6 +29,9 @@ pub(super) fn plan(options: &ParOptions, records: &Records) -> Result<Plan> {
         None => rule(&options.command),
     };
     let mut plan = Plan { merge: None, header_lines: options.header, status: status(&known) };
+    if options.auto {
+        return Ok(plan);
+    }
     let name = options.line.as_ref().or(options.command.first());
     let name = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     warn_of_records(&name, &known, records);

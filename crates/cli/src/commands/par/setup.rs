@@ -131,6 +131,7 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
         retries: options.retries,
         joblog: joblog(options)?,
         is_proved: options.prove,
+        caution: None,
         pipe_limits: Limits::from_settings(
             limits.max_bytes,
             limits.user_pages_soft,

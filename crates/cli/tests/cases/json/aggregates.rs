@@ -52,6 +52,9 @@ pub(crate) const CASES: &[Case] = &[
     one("avg: a third", "1 0 0", "group 'avg .'", "0.3333333333333333\n"),
     one("avg: of an exact sum", "0.1 0.2", "group 'avg .'", "0.15\n"),
     one("avg: beyond 2^53", "9007199254740993 9007199254740991", "group 'avg .'", "").through("python3 -c 'print(float(input()))'", "9007199254740992.0\n"),
+    one("avg: of a sum beyond a double", "1.7e308 1.7e308", "group 'avg .'", "1.7e308\n"),
+    one("avg: of a sum beyond a double, by three", "-1e308 -1e308 -1.5e308", "group 'avg .'", "-1.1666666666666667e308\n"),
+    one("avg: beyond a double", "1e400 1e400 3e400", "group 'avg .' -o json", "{\"avg_.\":1.6666666666666667e400}\n"),
     one("avg: other kinds are left out", "{\"v\":4} {\"v\":\"x\"} {} {\"v\":null} {\"v\":5}", "group 'avg .v'", "4.5\n").says(&["avg .v"]),
     one("avg: no value", "{} {}", "group 'avg .v'", "\n").says(&["no record has .v"]),
     one("min and max of numbers keep their text", "2.50 10 3.0 2.75", "group 'min .' 'max .'", "2.50\t10\n"),
@@ -82,6 +85,8 @@ pub(crate) const CASES: &[Case] = &[
     one("top: no more than asked for", r#""aa" "bb" "aa" "cc" "bb" "aa""#, "group 'top 2 .'", "").through("grep -c cc", "0\n"),
     one("top in json is valid", r#""a\"b" "b" "a\"b" 1 null"#, "group 'top 3 .' -o json", "").through("jq -c 'length'", "1\n"),
     one("hist in json is valid", "1 2 3 4 5 6 7 8 0 -1 1000 0.25", "group 'hist .' -o json", "").through("jq -c 'length'", "1\n"),
+    one("hist: the largest and least doubles", "1e308 -1.7e308 5e-324 -1e-323", "group 'hist .'", "-8.98846567431158e307..-2^1024 1, -1e-323..-2e-323 1, 5e-324..1e-323 1, 8.98846567431158e307..2^1024 1\n"),
+    one("hist: the largest double in json", "1e308", "group 'hist .' -o json", "{\"hist_.\":[{\"from\":8.98846567431158e307,\"to\":null,\"count\":1}]}\n"),
     one("all at once", MIXED, "group count 'count .v' 'distinct .v' 'min .v' 'max .v'", "").through("cut -f1,2,4,5", "11\t9\tfalse\t{\"a\":1}\n"),
 ];
 

@@ -19,6 +19,9 @@ pub(crate) const CASES: &[Case] = &[
     Case::new("select: --skip-invalid", SEVERAL, "select .a --skip-invalid", "1\n3\n5\n").ends(1, &["2"]),
     Case::new("where: --skip-invalid", SEVERAL, "where '.a >= 3' --skip-invalid", "{\"a\":3}\n{\"a\":5}\n").ends(1, &["2"]),
     Case::new("group: --skip-invalid", SEVERAL, "group count 'sum .a' --skip-invalid", "3\t9\n").ends(1, &["2"]),
+    Case::new("group: a record that is refused while others are counted", "{\"k\":[{\"x\":1}]}\n{\"k\":[{\"x\":1,\"x\":2}]}\n", "group '.k[].x' --duplicates error", "").ends(1, &["{in}: byte 30, line 2, column 14: a name occurs twice"]),
+    Case::new("--skip-invalid: what ends it is said, too", "x\n{\"a\":1}\n{\"b\":1}\n{\"a\":2}\n", "select .a --strict --skip-invalid", "1\n")
+        .ends(1, &["fullbore: json select: {in}: byte 11, line 3, column 1: no .a\nfullbore: json select: 1 error was skipped: {in}: byte 1, line 1, column 1: expected a value\n"]),
     Case::new("--skip-invalid: nothing invalid", "{\"a\":1}\n", "select .a --skip-invalid", "1\n"),
     Case::new("--skip-invalid: the next record on the same line goes, too", "{\"a\":1} x {\"a\":2}\n{\"a\":3}\n", "select .a --skip-invalid", "1\n3\n").ends(1, &["1"]),
     Case::new("--skip-invalid: a bracket is missing at the end of a line", "{\"a\":1\n{\"a\":2}\n{\"a\":3}\n", "select .a --skip-invalid", "3\n").ends(1, &["1"]),
@@ -108,6 +111,9 @@ pub(crate) const LINES: &[Line] = &[
     ("records are printed when they come", "mkfifo p; { echo '{\"a\":1}'; cat p; } | {fullbore} json select .a | { read -t 30 x; echo \"got $x\"; echo > p; cat; }", "got 1\n", 0, &[]),
     ("records are printed when they come, where", "mkfifo p; { echo '{\"a\":1}'; cat p; } | {fullbore} json where '.a == 1' -j 3 | { read -t 30 x; echo \"got $x\"; echo > p; cat; }", "got {\"a\":1}\n", 0, &[]),
     ("elements are printed when they come", "mkfifo p; { echo '[1,2,'; cat p; } | {fullbore} json each . | { read -t 30 x; echo \"got $x\"; echo '3]' > p; cat; }", "got 1\n2\n3\n", 0, &[]),
+    ("a named pipe", "mkfifo p; echo '{\"a\":1}' > p & {fullbore} json select .a p; : > p & {fullbore} json select .a p; echo '[2]' > p & {fullbore} json each . p; echo 3 > p & {fullbore} count p", "1\n2\n      1 3\n", 0, &[]),
+    ("a mistake before a named pipe that nobody writes to", "mkfifo p; { seq 100000; echo '{'; seq 100000; } > bad; for jobs in 1 2 3; do timeout 30 {fullbore} json select . -j $jobs bad p | tail -n 1; done; exit ${PIPESTATUS[0]}", "100000\n100000\n100000\n", 1, &["byte"]),
+    ("records before a named pipe that nobody writes to", "mkfifo p; echo 1 | {fullbore} json select . - p | { read -t 30 x; echo $x; : > p; cat; }", "1\n", 0, &[]),
     ("an empty file", ": > e; {fullbore} json select .a e; {fullbore} json where .a e; {fullbore} json group .a count e; {fullbore} json group count e; {fullbore} json keys e; {fullbore} json each . e", "0\n", 0, &[]),
     ("/dev/null", "{fullbore} json group .a < /dev/null", "", 0, &[]),
     ("a word that is neither key, aggregate nor file", "{fullbore} json group .a count sun </dev/null", "", 2, &["^", "sum"]),
@@ -122,6 +128,16 @@ import subprocess, resource
 subprocess.run(['{fullbore}', 'json', 'each', '.'], stdout=open('out', 'w'))
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 65536)\"; wc -l < out",
         "True\n3000001\n",
+        0,
+        &[],
+    ),
+    (
+        "memory of many records over --max-record",
+        "yes '{\"a\":\"xxxxxxxxxxxxxxxxxxxx\"}' | head -c 1000000 > long; python3 -c \"
+import subprocess, resource
+subprocess.run(['{fullbore}', 'json', 'where', '-j1', '--skip-invalid', '--max-record', '16', 'exists .a', 'long'], stderr=open('said', 'w'))
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 65536)\"; cut -d: -f3 said",
+        "True\n 34483 errors were skipped; the first one\n",
         0,
         &[],
     ),

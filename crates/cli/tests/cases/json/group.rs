@@ -76,6 +76,7 @@ for i in range(300): print('x'*i, 2, sep='\\t')\""),
         "[\"a\",null,null,null,null]\n[\"b\",null,null,null,null]\n[\"c\",null,null,null,null]\n",
     )
     .says(&["no record has .none"]),
+    Case::new("json: a key with the name of an aggregate", "{\"count\":7}\n{\"count\":8}\n{\"count\":8}\n", "group .count count --sort count -o json", "{\".count\":8,\"count\":2}\n{\".count\":7,\"count\":1}\n"),
     Case::new("json: valid whatever the keys", r#"{"k":"\u0000\"\\\n\u007f😀"} {"k":[1,{"a":"\t"}]} {"k":1E400} {"k":-0}"#, "group .k -o json", "")
         .through("python3 -c 'import json; print(sum(1 for line in open(0) if json.loads(line)))'", "4\n"),
     Case::new("json: strings are strings, numbers numbers", r#"{"k":"1"} {"k":1} {"k":true} {"k":null} {"k":"\u0061"}"#, "group .k -o json", "")

@@ -35,6 +35,8 @@ pub(crate) const CASES: &[Case] = &[
     ),
     Case::new("keys: json is valid", STREAM, "keys -o json", "").through("jq -c 'length' | sort -u", "4\n"),
     Case::new("keys: csv has a header", STREAM, "keys -o csv", "").through("tail -n +2 | cut -d, -f1 | grep -v '^\\.$' | head -n 2", ".a\n.b\n"),
+    Case::new("keys: the beginning of a long array is marked as such", "", "keys -o json", "{\"path\":\".\",\"kinds\":{\"object\":1},\"records\":1,\"example\":\"{\\\"a\\\":[…\"}\n{\"path\":\".a\",\"kinds\":{\"array\":1},\"records\":1,\"example\":\"[…\"}\n{\"path\":\".a[]\",\"kinds\":{\"number\":1},\"records\":1,\"example\":1}\n")
+        .made_by("printf '{\"a\":[%600s1]}\\n' ''"),
     Case::new("keys: too many paths", "", "keys", "").made_by("seq 100001 | sed 's/.*/{\"&\":1}/'").ends(2, &["100"]),
     Case::new("keys: 20,000 paths", "", "keys", "").made_by("seq 20000 | sed 's/.*/{\"k&\":1}/'").through("grep -c '^\\.k'", "20000\n"),
     Case::new("each: elements of an array, bytes untouched", NESTED, "each .items", "{\"id\":1}\n{ \"id\" : 2 }\n3\n\"four\"\nnull\n[5,[6]]\n10\n{\"m\":11}\n"),

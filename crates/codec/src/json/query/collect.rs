@@ -212,6 +212,11 @@ impl<'a> Collector<'a> {
 
     /// Puts the document in progress, which ends at `end`, into the table.
     fn finish(&mut self, input: &[u8], end: usize) {
+        let document = skip_space(input, self.end)..end;
+        if document.len() > self.names.most_bytes {
+            self.is_over = true;
+            return;
+        }
         let found = self.found.iter_mut().zip(&mut self.outermost);
         for (begin, range) in found {
             let at = std::mem::take(begin);
@@ -221,7 +226,6 @@ impl<'a> Collector<'a> {
                 _ => at..skip_value(input, at).unwrap_or(at),
             };
         }
-        let document = skip_space(input, self.end)..end;
         let values = &mut self.table.values;
         let before = values.len();
         let resolved = self.names.resolve(input, &document, &self.outermost, values);

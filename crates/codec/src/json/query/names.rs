@@ -17,6 +17,8 @@ pub(super) struct Names {
     /// For each member the number of its first name, and the names within that; none at all is the whole document.
     columns: Vec<Option<(usize, Vec<String>)>>,
     pub(super) duplicates: Duplicates,
+    /// A longer document is not looked at.
+    pub(super) most_bytes: usize,
     #[cfg(target_arch = "x86_64")]
     pub(super) filter: Filter,
 }
@@ -43,12 +45,8 @@ impl Names {
             outermost,
             columns,
             duplicates,
+            most_bytes: usize::MAX,
         }
-    }
-
-    /// Returns how many members there are.
-    pub(super) fn columns(&self) -> usize {
-        self.columns.len()
     }
 
     /// Appends where the values of a document are, given those of its outermost members (an empty range for none).

@@ -34,6 +34,13 @@ pub enum ScanError {
     Json(JsonError),
     /// A name occurs twice in an object, and that was to be an error; the place of the second.
     Repeated(Place),
+    /// A document is longer than allowed.
+    TooLong {
+        /// Where it begins in the text, in bytes.
+        begin: usize,
+        /// Where it ends.
+        end: usize,
+    },
 }
 
 impl Scanner {
@@ -44,10 +51,11 @@ impl Scanner {
         Self { tier, names: Names::new(members, duplicates) }
     }
 
-    /// Returns how many values each document has in a [`Table`].
+    /// Makes a document of more than this many bytes an error.
     #[must_use]
-    pub fn columns(&self) -> usize {
-        self.names.columns()
+    pub fn with_most_bytes(mut self, most_bytes: usize) -> Self {
+        self.names.most_bytes = most_bytes;
+        self
     }
 
     /// Scans a text that begins between two documents, and replaces what is in the table. Returns where the first document
@@ -136,6 +144,9 @@ impl Scanner {
         });
         last.map_err(no_json)?;
         let Some(end) = end else { return Ok(None) };
+        if end - at > self.names.most_bytes {
+            return Err(ScanError::TooLong { begin: at, end });
+        }
         let document = at..end;
         let outermost = self.names.search(text, &document);
         let resolved = outermost

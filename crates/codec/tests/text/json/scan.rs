@@ -188,6 +188,29 @@ fn what_is_cut_off_is_found_when_it_comes_again_with_its_rest() {
 }
 
 #[test]
+fn a_document_that_is_too_long_ends_the_scan_at_once() {
+    for seed in 0..300 {
+        let text = documents(seed, 6000);
+        let (mut whole, _) = scan(Tier::Portable, MEMBERS, Duplicates::Last, &text, true);
+        let most = Numbers(seed).below(100);
+        let documents = &whole.documents;
+        let Some(first) = documents.iter().position(|document| document.len() > most) else {
+            continue;
+        };
+        let (begin, end) = (documents[first].start, documents[first].end);
+        whole.documents.truncate(first);
+        whole.values.truncate(first * MEMBERS.len());
+        for tier in tested() {
+            let mut table = Table::default();
+            let mut limited = scanner(tier, MEMBERS, Duplicates::Last).with_most_bytes(most);
+            let ended = limited.scan(&text, true, &mut table);
+            assert_eq!(ended, Err(ScanError::TooLong { begin, end }), "{tier} {seed}");
+            assert!(table == whole, "{tier} {seed}");
+        }
+    }
+}
+
+#[test]
 fn a_byte_order_mark_is_no_document_within_a_stream() {
     for text in
         [&b"{}\n\xEF\xBB\xBF\n{}"[..], b"\xEF\xBB\xBF{}", b"1 \xEF\xBB\xBFtrue", b"\xEF\xBB\xBF"]

@@ -29,8 +29,7 @@ impl Print {
         keys: &[KeyPart],
         questions: &[Question],
     ) -> Result<Self, Failure> {
-        let columns: Vec<Column> =
-            keys.iter().map(key).chain(questions.iter().map(aggregate)).collect();
+        let columns = columns(keys, questions);
         for (number, column) in columns.iter().enumerate() {
             if columns[..number].iter().any(|other| other.name == column.name) {
                 return Err(wrong(&format!("there are two columns {}", column.name), ""));
@@ -53,6 +52,19 @@ impl Print {
 
 fn wrong(what: &str, hint: &str) -> Failure {
     Failure { message: format!("{NAME}: {what}"), hint: hint.to_owned(), exit: Exit::NotDone }
+}
+
+/// The columns of all keys and aggregates. A key whose name in JSON another column has, too, keeps its full name there.
+fn columns(keys: &[KeyPart], questions: &[Question]) -> Vec<Column> {
+    let mut columns: Vec<Column> =
+        keys.iter().map(key).chain(questions.iter().map(aggregate)).collect();
+    let members: Vec<String> = columns.iter().map(|column| column.member.clone()).collect();
+    for column in &mut columns[..keys.len()] {
+        if members.iter().filter(|member| **member == column.member).count() > 1 {
+            column.member.clone_from(&column.name);
+        }
+    }
+    columns
 }
 
 /// The column of a part of the key: `hour .time`, in JSON `hour_time`.
@@ -103,14 +115,15 @@ fn sort_by(wanted: &str, columns: &[Column], keys: usize) -> Result<SortBy, Fail
     }
 }
 
-/// Finds a column by its name, by its name in JSON, or by its first word if no other begins with the same.
+/// Finds a column by its name, else by its name in JSON, else by its first word if no other begins with the same.
 fn named(wanted: &str, columns: &[Column]) -> Option<usize> {
-    let exact = columns.iter().position(|column| column.name == wanted || column.member == wanted);
+    let by_name = columns.iter().position(|column| column.name == wanted);
+    let by_member = || columns.iter().position(|column| column.member == wanted);
     let mut by_word = columns
         .iter()
         .enumerate()
         .filter(|(_, column)| column.name.split_once(" .").is_some_and(|(word, _)| word == wanted));
-    exact.or_else(|| {
+    by_name.or_else(by_member).or_else(|| {
         let (number, _) = by_word.next()?;
         by_word.next().is_none().then_some(number)
     })
@@ -160,18 +173,22 @@ impl Sheet for Answers<'_> {
 mod tests {
     use super::*;
 
-    fn columns() -> (Vec<Column>, usize) {
-        let keys = KeyPart::parse_list(".host,hour .t").unwrap();
+    /// The columns of these keys and aggregates, and how many are keys.
+    fn columns_of(keys: &str, questions: &[&str]) -> (Vec<Column>, usize) {
+        let keys = KeyPart::parse_list(keys).unwrap();
+        let questions = questions.iter().flat_map(|text| Question::parse(text).unwrap());
+        (columns(&keys, &questions.collect::<Vec<_>>()), keys.len())
+    }
+
+    fn some_columns() -> (Vec<Column>, usize) {
         let questions =
             ["count", "sum .a.b", "p50,p99.9 .ms", "top 3 .x", "count .", "avg .\"a b\""];
-        let questions = questions.iter().flat_map(|text| Question::parse(text).unwrap());
-        let questions: Vec<Question> = questions.collect();
-        (keys.iter().map(key).chain(questions.iter().map(aggregate)).collect(), keys.len())
+        columns_of(".host,hour .t", &questions)
     }
 
     #[test]
     fn members_are_named_without_spaces_and_the_first_dot() {
-        let (columns, _) = columns();
+        let (columns, _) = some_columns();
         let members: Vec<&str> = columns.iter().map(|column| &*column.member).collect();
         let expected = [
             "host",
@@ -188,8 +205,17 @@ mod tests {
     }
 
     #[test]
+    fn two_columns_never_have_the_same_member() {
+        let (columns, keys) = columns_of(".count,hour .t,.hour_t,.sum_a,.b", &["count", "sum .a"]);
+        let members: Vec<&str> = columns.iter().map(|column| &*column.member).collect();
+        assert_eq!(members, [".count", "hour .t", ".hour_t", ".sum_a", "b", "count", "sum_a"]);
+        assert_eq!(sort_by("count", &columns, keys).unwrap(), SortBy::Aggregate(0));
+        assert_eq!(sort_by(".count", &columns, keys).unwrap(), SortBy::Key(0));
+    }
+
+    #[test]
     fn columns_are_found_by_number_and_name() {
-        let (columns, keys) = columns();
+        let (columns, keys) = some_columns();
         for (wanted, found) in [
             ("1", SortBy::Key(0)),
             ("hour .t", SortBy::Key(1)),

@@ -1,0 +1,233 @@
+//! The line that runs instead.
+
+use std::ops::Range;
+
+use fullbore_rules::{commands, plain_words};
+use fullbore_shell::{command_word, places};
+
+use crate::deal::{Plan, is_promising};
+use crate::fuse::fusion;
+
+/// What must be known beside the line.
+pub struct Context<'a> {
+    /// What to put before a command, as text for the shell: the program `fullbore` and its words up to `par --auto`.
+    pub tool: &'a str,
+    /// Whether lines are ordered by their bytes.
+    pub collates_bytes: bool,
+    /// Whether the shell would run a program for this name, not a function of its environment.
+    pub is_program: &'a dyn Fn(&str) -> bool,
+}
+
+/// The line that runs instead, and what was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The line for the shell; the one that was given if nothing was changed.
+    pub line: String,
+    /// In the order of the line.
+    pub changes: Vec<Change>,
+    /// Why nothing of the line may be changed, a clause that can follow "because".
+    pub untouched: Option<&'static str>,
+}
+
+/// A change of the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// This command decides when it runs whether it is dealt out.
+    Offered(String),
+    /// These stages became one.
+    Fused(String),
+}
+
+/// Words after which a name may stand for something else, or the text of the line is seen.
+const TELLING: [(&str, &str); 14] = [
+    ("alias", "it has an alias"),
+    ("PATH=", "it changes PATH"),
+    ("ENV=", "it changes what shells read at their start"),
+    ("LC_", "it changes the locale"),
+    ("LANG=", "it changes the locale"),
+    ("BASH_COMMAND", "it looks at its own text"),
+    ("DEBUG", "it looks at its own text"),
+    ("set -", "it changes how the shell works"),
+    ("set +", "it changes how the shell works"),
+    ("shopt", "it changes how the shell works"),
+    ("enable", "it changes how the shell works"),
+    ("hash ", "it changes how the shell works"),
+    ("eval", "it makes text of its own"),
+    ("exec", "it replaces the shell or its descriptors"),
+];
+
+/// These change nothing of that.
+const HARMLESS: [&str; 4] = ["LC_ALL=C ", "set -o pipefail", "set -e\n", "set -e;"];
+
+/// Rewrites a line for a POSIX shell.
+///
+/// ```
+/// use fullbore_auto::{Context, rewrite};
+/// let context = Context { tool: "fb par --auto", collates_bytes: true, is_program: &|_| true };
+/// let rewritten = rewrite("zcat a.gz | jq -c .x | sort | uniq -c", &context);
+/// assert_eq!(rewritten.line, "zcat a.gz | fb par --auto -- jq -c .x | fb par --auto -c 'sort | uniq -c'");
+/// ```
+#[must_use]
+pub fn rewrite(line: &str, context: &Context<'_>) -> Rewritten {
+    let untouched =
+        |why| Rewritten { line: line.to_owned(), changes: Vec::new(), untouched: Some(why) };
+    let plain = HARMLESS.iter().fold(line.to_owned(), |text, word| text.replace(word, " "));
+    if let Some((_, why)) = TELLING.iter().find(|(word, _)| plain.contains(word)) {
+        return untouched(why);
+    }
+    let Some(pipelines) = places(line) else {
+        return untouched("it has constructs that are not understood for certain");
+    };
+    let sees_stages = line.to_ascii_lowercase().contains("pipestatus");
+    let mut rewriter =
+        Rewriter { line, context, sees_stages, edits: Vec::new(), changes: Vec::new() };
+    pipelines.iter().for_each(|stages| rewriter.pipeline(stages));
+    Rewritten { line: rewriter.text(), changes: rewriter.changes, untouched: None }
+}
+
+struct Rewriter<'a> {
+    line: &'a str,
+    context: &'a Context<'a>,
+    /// The line asks for the statuses of its stages, which must be those of as many stages as before.
+    sees_stages: bool,
+    /// What takes the place of which bytes, in order.
+    edits: Vec<(Range<usize>, String)>,
+    changes: Vec<Change>,
+}
+
+impl Rewriter<'_> {
+    fn pipeline(&mut self, stages: &[Range<usize>]) {
+        let texts: Vec<&str> = stages.iter().map(|stage| &self.line[stage.clone()]).collect();
+        let mut at = 0;
+        while at < stages.len() {
+            let fused = fusion(&texts[at..], self.context.collates_bytes)
+                .filter(|found| !self.sees_stages && self.joins(&stages[at..at + found.stages]))
+                .map(|found| found.stages);
+            match fused {
+                Some(count) => {
+                    self.fuse(stages[at].start..stages[at + count - 1].end);
+                    at += count;
+                }
+                None => {
+                    self.offer(&stages[at], texts[at]);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// Whether there is only one bar between these stages and their programs are what they seem.
+    fn joins(&self, stages: &[Range<usize>]) -> bool {
+        let are_programs = stages.iter().all(|stage| {
+            command_word(&self.line[stage.clone()])
+                .is_some_and(|(_, word)| (self.context.is_program)(&word))
+        });
+        let between = |pair: &[Range<usize>]| self.line[pair[0].end..pair[1].start].trim() == "|";
+        are_programs && stages.windows(2).all(between)
+    }
+
+    fn fuse(&mut self, range: Range<usize>) {
+        let text = &self.line[range.clone()];
+        let new = format!("{} -c {}", self.context.tool, quoted(text));
+        self.changes.push(Change::Fused(text.to_owned()));
+        self.edits.push((range, new));
+    }
+
+    fn offer(&mut self, stage: &Range<usize>, text: &str) {
+        let Some((at, word)) = command_word(text) else { return };
+        let name = word.rsplit('/').next().unwrap_or(&word);
+        if commands().binary_search(&name).is_err() || !(self.context.is_program)(&word) {
+            return;
+        }
+        // What no arguments can change is known now.
+        let may_gain = match plain_words(&text[at..]) {
+            Some(words) => Plan::of(&words).is_ok(),
+            None => is_promising(name),
+        };
+        if !may_gain {
+            return;
+        }
+        let at = stage.start + at;
+        self.changes.push(Change::Offered(text.to_owned()));
+        self.edits.push((at..at, format!("{} -- ", self.context.tool)));
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::with_capacity(2 * self.line.len());
+        let mut from = 0;
+        for (range, new) in &self.edits {
+            text.push_str(&self.line[from..range.start]);
+            text.push_str(new);
+            from = range.end;
+        }
+        text.push_str(&self.line[from..]);
+        text
+    }
+}
+
+/// The text as one word for a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> String {
+        let context = Context { tool: "P", collates_bytes: true, is_program: &|name| name != "jq" };
+        rewrite(text, &context).line
+    }
+
+    #[test]
+    fn commands_of_top_level_pipelines_are_offered() {
+        for (text, new) in [
+            ("grep x | cut -f\"$f\"", "P -- grep x | P -- cut -f\"$f\""),
+            ("A=$(b) sed s/a/b/ <f", "A=$(b) P -- sed s/a/b/ <f"),
+            ("cat f && grep -c é | awk 1 & wait", "cat f && P -- grep -c é | P -- awk 1 & wait"),
+            ("/usr/bin/sed p", "P -- /usr/bin/sed p"),
+            ("sort | uniq -c|wc -w", "P -c 'sort | uniq -c'|P -- wc -w"),
+            ("sort -u # all of it", "P -c 'sort -u' # all of it"),
+            ("sort | uniq -d; grep 'it''s'", "P -c 'sort | uniq -d'; P -- grep 'it''s'"),
+            ("set -o pipefail; grep x", "set -o pipefail; P -- grep x"),
+        ] {
+            assert_eq!(line(text), new, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_something_else_stays() {
+        for text in [
+            "jq .a",
+            "$grep x",
+            "\\grep x",
+            "'grep' x",
+            "(grep x)",
+            "{ grep x; }",
+            "while read a; do grep x; done",
+            "! grep x",
+            "time grep x",
+            "<f grep x",
+            "grep() { :; }; grep x",
+            "alias grep=cat; grep x",
+            "PATH=/x; grep x",
+            "export LC_ALL=de_DE.UTF-8; grep x",
+            "set -x; grep x",
+            "exec grep x",
+            "frobnicate | cat | head -n1 | wc -l",
+            "sed 5q",
+            "awk 'END { print NR + x }'",
+            "echo grep",
+            "tail -n \"$n\"",
+            "grep 'x",
+        ] {
+            assert_eq!(line(text), text);
+        }
+    }
+
+    #[test]
+    fn who_asks_for_statuses_gets_those_of_all_stages() {
+        let text = "rev | sort | uniq -c | sort -rn | head; echo ${PIPESTATUS[@]}";
+        assert_eq!(line(text), format!("P -- {text}"));
+    }
+}

@@ -1,0 +1,214 @@
+//! `fullbore run --auto`: the line that runs instead, and what its stages tell of what they did.
+
+use std::ffi::OsStr;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+
+use fullbore_auto::{Change, Context, Rewritten, rewrite};
+use fullbore_record::{AutoRecord, AutoWhat};
+use rustix::fs::{Access, access};
+use serde::{Deserialize, Serialize};
+
+/// What a stage did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Done {
+    /// The command took the place of `fullbore`.
+    AsItIs,
+    /// One copy of it took everything.
+    Alone,
+    Dealt,
+    Fused {
+        proved_bytes: u64,
+    },
+    /// The answers were not the same.
+    Differs,
+}
+
+/// What a stage tells.
+#[derive(Debug, Serialize, Deserialize)]
+struct Message {
+    pid: u32,
+    done: Done,
+}
+
+/// The end of what is listened to.
+const END: &[u8] = b"end";
+
+/// A message is not longer.
+const MESSAGE_BYTES: usize = 200;
+
+/// Tells what is done, if somebody listens. That nobody hears is no failure.
+pub(crate) fn tell(address: Option<&str>, done: Done) {
+    let Some(address) = address else { return };
+    let message = Message { pid: std::process::id(), done };
+    let _ = serde_json::to_vec(&message).map(|message| send(address, &message));
+}
+
+fn send(address: &str, message: &[u8]) -> std::io::Result<()> {
+    let to = SocketAddr::from_abstract_name(address)?;
+    UnixDatagram::unbound()?.send_to_addr(message, &to).map(drop)
+}
+
+/// Listens to the stages.
+pub(crate) struct Listener {
+    address: String,
+    messages: JoinHandle<Vec<Message>>,
+}
+
+impl Listener {
+    fn start() -> std::io::Result<Self> {
+        let seed = crate::commands::memory::seed("auto");
+        let address = format!("fullbore-{}-{seed:x}", std::process::id());
+        let socket = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&address)?)?;
+        let listen = move || {
+            let (mut messages, mut bytes) = (Vec::new(), [0; MESSAGE_BYTES]);
+            while let Ok(count) = socket.recv(&mut bytes)
+                && &bytes[..count] != END
+            {
+                messages.extend(serde_json::from_slice::<Message>(&bytes[..count]));
+            }
+            messages
+        };
+        let messages = thread::Builder::new().name("listening".to_owned()).spawn(listen)?;
+        Ok(Self { address, messages })
+    }
+
+    fn end(self) -> Vec<Message> {
+        if send(&self.address, END).is_err() {
+            return Vec::new();
+        }
+        self.messages.join().unwrap_or_default()
+    }
+}
+
+/// A line that runs in the place of the one that was given.
+pub(crate) struct Auto {
+    pub(crate) rewritten: Rewritten,
+    listener: Option<Listener>,
+}
+
+impl Auto {
+    /// Rewrites a line for a shell.
+    pub(crate) fn new(shell: &OsStr, line: &OsStr) -> Self {
+        let Some(text) = line.to_str() else {
+            return Self::untouched("", "it is not UTF-8");
+        };
+        if let Some(why) = unsure(shell) {
+            return Self::untouched(text, why);
+        }
+        let Ok(program) = std::env::current_exe() else {
+            return Self::untouched(text, "the path of fullbore is unknown");
+        };
+        let listener = Listener::start().ok();
+        let told = listener.as_ref().map(|listener| format!(" --tell={}", listener.address));
+        let program = shell_words::quote(&program.to_string_lossy()).into_owned();
+        let tool = format!("{program} par --auto{}", told.unwrap_or_default());
+        let context =
+            Context { tool: &tool, collates_bytes: collates_bytes(), is_program: &is_program };
+        Self { rewritten: rewrite(text, &context), listener }
+    }
+
+    fn untouched(line: &str, why: &'static str) -> Self {
+        let line = line.to_owned();
+        let rewritten = Rewritten { line, changes: Vec::new(), untouched: Some(why) };
+        Self { rewritten, listener: None }
+    }
+
+    /// What became of the changes, after the run; `stages` are the stages of the record and their processes.
+    pub(crate) fn end(self, stages: &[(u32, i32)]) -> Vec<AutoRecord> {
+        let mut messages = self.listener.map(Listener::end).unwrap_or_default();
+        let place = |message: &Message| {
+            stages.iter().position(|(_, pid)| i32::try_from(message.pid) == Ok(*pid))
+        };
+        messages.sort_by_key(place);
+        let mut found = Vec::new();
+        for message in &messages {
+            let mut record = AutoRecord::default();
+            record.stage = place(message).map(|index| stages[index].0);
+            record.what = match message.done {
+                Done::AsItIs => AutoWhat::Unchanged,
+                Done::Alone => AutoWhat::Alone,
+                Done::Dealt => AutoWhat::Dealt,
+                Done::Fused { .. } => AutoWhat::Fused,
+                Done::Differs => AutoWhat::Differs,
+            };
+            if let Done::Fused { proved_bytes } = message.done {
+                record.proved_bytes = Some(proved_bytes);
+            }
+            found.push(record);
+        }
+        found
+    }
+
+    /// The line that runs, and what is changed in it, for a person.
+    pub(crate) fn explanation(&self) -> String {
+        if let Some(why) = self.rewritten.untouched {
+            return format!("The line stays as it is, because {why}.\n");
+        }
+        if self.rewritten.changes.is_empty() {
+            return "The line stays as it is: it has no command that could be dealt out.\n"
+                .to_owned();
+        }
+        let told = self.listener.as_ref().map(|listener| format!(" --tell={}", listener.address));
+        let line = self.rewritten.line.replace(&told.unwrap_or_default(), "");
+        let mut text = format!("{line}\n");
+        for change in &self.rewritten.changes {
+            text.push_str(&match change {
+                Change::Offered(command) => {
+                    format!("# {command}: dealt out if the pipeline waits for it and a CPU is idle\n")
+                }
+                Change::Fused(stages) => {
+                    format!("# {stages}: counted, once the first MiB shows that the bytes are the same\n")
+                }
+            });
+        }
+        text
+    }
+}
+
+/// Whether strings are ordered by their bytes here. Source: locale(7); C.UTF-8 orders by code points, whose order is that
+/// of their bytes.
+pub(crate) fn collates_bytes() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let locale = set("LC_ALL").or_else(|| set("LC_COLLATE")).or_else(|| set("LANG"));
+    locale
+        .is_none_or(|locale| ["C", "POSIX", "C.UTF-8", "C.utf8"].iter().any(|name| locale == *name))
+}
+
+/// Why names in a line for this shell may stand for something else.
+fn unsure(shell: &OsStr) -> Option<&'static str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(shell));
+    let found = found.chain([Path::new(shell).to_owned()]).find(|path| is_executable(path));
+    let real = found.and_then(|path| path.canonicalize().ok());
+    let name = real.as_ref().and_then(|path| path.file_name()).unwrap_or(shell);
+    let known = ["sh", "dash", "bash", "ksh93", "mksh", "yash"];
+    if !known.iter().any(|known| name == *known) {
+        return Some("only the lines of sh, dash, bash, ksh93, mksh and yash are understood");
+    }
+    let has_file = std::env::var_os("BASH_ENV").is_some_and(|file| !file.is_empty());
+    if has_file && name == "bash" {
+        return Some("BASH_ENV names a file that may define functions");
+    }
+    let is_function = |name: &OsStr| name.as_bytes().starts_with(b"BASH_FUNC_");
+    if std::env::vars_os().any(|(name, _)| is_function(&name)) {
+        return Some("the environment has functions");
+    }
+    None
+}
+
+/// Whether the shell would run a program for this word.
+fn is_program(word: &str) -> bool {
+    if word.contains('/') {
+        return is_executable(Path::new(word));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| is_executable(&folder.join(word)))
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && access(path, Access::EXEC_OK).is_ok()
+}

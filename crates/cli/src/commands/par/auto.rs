@@ -1,0 +1,146 @@
+//! `fullbore par --auto`: deals out what is certain to give the same bytes, and otherwise becomes the command.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, stderr, stdin, stdout};
+use std::os::unix::process::CommandExt;
+use std::thread;
+
+use anyhow::{Result, anyhow};
+use fullbore_auto::{Plan, fusion_of_line};
+use fullbore_feed::par::{
+    Assumption, BlockSize, Caution, Command, Ended, Event, Jobs, Merge, Options, Records,
+    StatusRule, Stop, par,
+};
+use fullbore_pipeline::die_of;
+use fullbore_process::{
+    hand_on_closed_descriptors, hand_on_ignored_signals, stdin_was_closed, stdout_was_closed,
+};
+use fullbore_rules::{Check, Merge as Wanted, Status};
+use rustix::fs::{FileType, fstat};
+
+use super::{fused, setup};
+use crate::args::par::ParOptions;
+use crate::commands::auto::{Done, collates_bytes, tell};
+use crate::commands::par::failure::failure;
+use crate::commands::stage::tier;
+use crate::exit::Exit;
+use crate::messages::plain;
+
+/// A file with less than this is not worth a second process.
+const WORTH_DEALING: u64 = 4 << 20;
+
+/// Runs the command, or a line that is one question.
+pub(super) fn run(options: &ParOptions) -> Result<Exit> {
+    let command = setup::command(options)?;
+    if let Some(line) = &options.line {
+        return match fusion_of_line(&line.to_string_lossy(), collates_bytes()) {
+            Some(fusion) if can_stand_between() => fused::run(options, &command, &fusion),
+            _ => become_command(options, &command),
+        };
+    }
+    match Plan::of(&options.command) {
+        Ok(plan) if can_stand_between() && is_worth_it() => deal(options, &command, &plan),
+        _ => become_command(options, &command),
+    }
+}
+
+/// Whether characters are bytes here.
+fn has_bytes_for_characters() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
+    locale.is_none_or(|locale| locale == "C" || locale == "POSIX")
+}
+
+/// Whether input and output are there, and nobody types the input.
+fn can_stand_between() -> bool {
+    !stdin_was_closed() && !stdout_was_closed() && !stdin().is_terminal()
+}
+
+/// Whether there are CPUs for several copies and enough input, as far as is known.
+fn is_worth_it() -> bool {
+    let is_long = || {
+        let Ok(stat) = fstat(stdin()) else { return false };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => u64::try_from(stat.st_size).is_ok_and(|b| b >= WORTH_DEALING),
+            FileType::Fifo | FileType::Socket => true,
+            _ => false,
+        }
+    };
+    thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) && is_long()
+}
+
+/// Executes the command in the place of this process.
+fn become_command(options: &ParOptions, command: &Command) -> Result<Exit> {
+    tell(options.tell.as_deref(), Done::AsItIs);
+    let mut process = command.as_it_is();
+    hand_on_ignored_signals(&mut process);
+    hand_on_closed_descriptors();
+    let error = process.exec();
+    let name = options.command.first().cloned().unwrap_or_else(|| OsString::from("sh"));
+    Err(anyhow!("par: {}: {}", name.to_string_lossy(), plain(&error)))
+}
+
+fn deal(options: &ParOptions, command: &Command, plan: &Plan) -> Result<Exit> {
+    let dealing = dealing(options, plan)?;
+    let window = dealing.window;
+    let source = setup::source(options)?;
+    let stop = Stop::new()?;
+    setup::listen(stop.clone())?;
+    let mut done = Done::Alone;
+    let note = |event| {
+        if matches!(event, Event::Dealing) {
+            done = Done::Dealt;
+        }
+    };
+    let ended = par(command, source, stdout(), stderr(), dealing, &stop, note);
+    tell(options.tell.as_deref(), done);
+    match ended {
+        Ok(Ended::Done(status) | Ended::Halted(status)) if status > 128 => {
+            die_of(i32::from(status - 128));
+            Ok(Exit::Child(status))
+        }
+        Ok(Ended::Done(status) | Ended::Halted(status)) => Ok(Exit::Child(status)),
+        Ok(Ended::Stopped(signal)) => {
+            die_of(signal);
+            Ok(Exit::NotDone)
+        }
+        Ok(_) => Ok(Exit::ReaderLeft),
+        Err(error) => Err(failure(&error, options, window).into()),
+    }
+}
+
+fn dealing(options: &ParOptions, plan: &Plan) -> Result<Options> {
+    let usual = setup::plan(options)?;
+    let assumes = match plan.check {
+        None => Assumption::Nothing,
+        Some(Check::Text) if has_bytes_for_characters() => Assumption::NoZeros,
+        Some(Check::Text) => Assumption::Text,
+        Some(Check::Values) => Assumption::Values(tier()?),
+    };
+    let BlockSize::Fitting(most) = usual.block else {
+        return Err(anyhow!("par: --auto: blocks have a fixed size"));
+    };
+    Ok(Options {
+        records: Records::EndByte(if plan.has_zeros { 0 } else { b'\n' }),
+        block: BlockSize::Fitting(most),
+        jobs: Jobs::UpTo(usual.jobs.most()),
+        merge: plan.merge.as_ref().map(merge).transpose()?,
+        status: match plan.status {
+            Status::All => StatusRule::All,
+            Status::Any => StatusRule::Any,
+            Status::Max => StatusRule::Max,
+            Status::Last => StatusRule::Last,
+        },
+        caution: Some(Caution { assumes, failed_from: plan.failed_from }),
+        ..usual
+    })
+}
+
+fn merge(wanted: &Wanted) -> Result<Merge> {
+    match wanted {
+        Wanted::Sum => Ok(Merge::Sum),
+        Wanted::Greatest => Ok(Merge::Greatest),
+        Wanted::Squeeze(byte) => Ok(Merge::Squeeze(*byte)),
+        _ => Err(anyhow!("par: --auto: no such merge")),
+    }
+}

@@ -1,0 +1,136 @@
+//! Stages that are one question, answered by `count`, once it has shown on this data that the answer is the same.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _, copy, pipe, stdin, stdout};
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Output, Stdio};
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, Result};
+use fullbore_auto::Fusion;
+use fullbore_feed::Input;
+use fullbore_feed::par::Command;
+use fullbore_pipeline::die_of;
+use fullbore_process::hand_on_ignored_signals;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+
+use crate::args::par::ParOptions;
+use crate::commands::auto::{Done, tell};
+use crate::commands::count;
+use crate::exit::Exit;
+
+/// So much of the input is worked on both ways. Less is not worth the trouble: the stages themselves are as quick.
+const PROVED_BYTES: usize = 1 << 20;
+
+/// What comes while the proof runs waits in memory, at most so much of it.
+const MOST_WAITING: usize = 128 << 20;
+
+/// What failed, in messages.
+const READING: &str = "par: reading standard input";
+
+/// The input is looked for so often while the proof runs.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+
+/// What one read of the input takes at most.
+const READ_BYTES: usize = 1 << 20;
+
+/// Answers the question: by the stages themselves if the input is short or the answers differ.
+pub(super) fn run(options: &ParOptions, command: &Command, fusion: &Fusion) -> Result<Exit> {
+    // Nothing may stay in a buffer of its own.
+    let input = File::from(stdin().as_fd().try_clone_to_owned().context(READING)?);
+    let mut held = Vec::new();
+    (&input).take(PROVED_BYTES as u64).read_to_end(&mut held).context(READING)?;
+    if held.len() < PROVED_BYTES {
+        tell(options.tell.as_deref(), Done::AsItIs);
+        return serially(command, &held, input);
+    }
+    let end = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let is_proved = match end {
+        0 => false,
+        _ => prove(command, fusion, &input, (&mut held, end))?,
+    };
+    if !is_proved {
+        tell(options.tell.as_deref(), Done::Differs);
+        return serially(command, &held, input);
+    }
+    tell(options.tell.as_deref(), Done::Fused { proved_bytes: end as u64 });
+    count::fused(fusion, Input::new(input, "standard input").after(held), stdout())
+}
+
+/// Whether the stages and `count` say the same of the first bytes that are held, while what comes is held, too.
+fn prove(
+    command: &Command,
+    fusion: &Fusion,
+    input: &File,
+    (held, end): (&mut Vec<u8>, usize),
+) -> Result<bool> {
+    let [for_stages, for_count] = [in_memory(&held[..end])?, in_memory(&held[..end])?];
+    let mut process = command.as_it_is();
+    hand_on_ignored_signals(&mut process);
+    process.stdin(for_stages).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = process.spawn().context("par: starting the stages")?;
+    let stages = thread::spawn(move || child.wait_with_output());
+    let ours = in_memory(&[])?;
+    let counted = count::fused(fusion, Input::new(for_count, "the beginning"), ours.try_clone()?);
+    wait_for(&stages, input, held)?;
+    let Ok(Ok(Output { status, stdout, stderr })) = stages.join() else { return Ok(false) };
+    let mut own = Vec::new();
+    (&ours).rewind()?;
+    (&ours).read_to_end(&mut own)?;
+    Ok(counted.is_ok() && status.success() && stderr.is_empty() && stdout == own)
+}
+
+/// Takes input in until the proof has ended.
+fn wait_for(
+    stages: &JoinHandle<io::Result<Output>>,
+    input: &File,
+    held: &mut Vec<u8>,
+) -> Result<()> {
+    while !stages.is_finished() && held.len() < MOST_WAITING {
+        let mut fds = [PollFd::new(input, PollFlags::IN)];
+        // Interrupted: then this look comes early.
+        if poll(&mut fds, Some(&LOOK)) != Ok(1) {
+            continue;
+        }
+        let before = held.len();
+        held.resize(before + READ_BYTES, 0);
+        let count = rustix::io::retry_on_intr(|| rustix::io::read(input, &mut held[before..]));
+        let count = count.context(READING);
+        held.truncate(before + *count.as_ref().unwrap_or(&0));
+        if count? == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The stages themselves, with what was read already and the rest.
+fn serially(command: &Command, held: &[u8], mut input: File) -> Result<Exit> {
+    let (reader, mut writer) = pipe().context("par: making a pipe")?;
+    let mut process = command.as_it_is();
+    hand_on_ignored_signals(&mut process);
+    let mut child = process.stdin(reader).spawn().context("par: starting the stages")?;
+    drop(process);
+    // They may read no more, as head does; that is no error.
+    if writer.write_all(held).is_ok() {
+        let _ = copy(&mut input, &mut writer);
+    }
+    drop(writer);
+    Ok(end_as(child.wait().context("par: waiting for the stages")?))
+}
+
+fn end_as(status: ExitStatus) -> Exit {
+    if let Some(signal) = status.signal() {
+        die_of(signal);
+    }
+    Exit::Child(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
+}
+
+fn in_memory(bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create("fullbore-auto", MemfdFlags::CLOEXEC)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
+}

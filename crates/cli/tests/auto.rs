@@ -1,0 +1,157 @@
+//! `run --auto`: the same bytes and statuses, also where a rule would be wrong.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use crate::sandbox::{Ended, Sandbox, finish, status_text};
+
+/// A line under a shell alone, and with `--auto`.
+fn both(place: &Sandbox, shell: &str, line: &str) -> [Ended; 2] {
+    let plain = {
+        let mut command = Command::new(shell);
+        command.current_dir(place.path(".")).args(["-c", line]);
+        command
+    };
+    let auto = place.fullbore(&["run", "-q", "--auto", "--shell", shell, line]);
+    [plain, auto].map(|mut command| finish_in_c(&mut command))
+}
+
+fn finish_in_c(command: &mut Command) -> Ended {
+    let mut own = Command::new(command.get_program());
+    own.args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        own.current_dir(folder);
+    }
+    own.env("LC_ALL", "C");
+    finish(own)
+}
+
+fn assert_same(place: &Sandbox, shell: &str, line: &str) {
+    let [plain, auto] = both(place, shell, line);
+    assert_eq!(status_text(auto.status), status_text(plain.status), "{line}: {}", auto.stderr);
+    assert!(auto.stdout == plain.stdout, "{line}: {}", auto.stderr);
+    assert_eq!(auto.stderr, plain.stderr, "{line}");
+}
+
+/// Words in no order, and JSON.
+fn inputs() -> Sandbox {
+    let place = Sandbox::new();
+    let make = "seq 1 700000 | awk '{ print ($1 * 7919) % 4001, \"Word\" $1 % 13, $1 }' >big; head -n 20 big >tiny; \
+        awk '{ print \"{\\\"a\\\":\" $1 \",\\\"b\\\":\\\"\" $2 \"\\\"}\" }' big >j; : >empty; head -c 3000000 big >cut";
+    let mut command = Command::new("sh");
+    command.current_dir(place.path(".")).args(["-c", make]);
+    assert!(finish(command).status.success());
+    place
+}
+
+#[test]
+fn the_bytes_and_the_status_are_those_of_the_shell() {
+    require_programs!("jq");
+    let place = inputs();
+    for line in [
+        "cut -d' ' -f2 big | sort | uniq -c | sort -rn | head -n 5",
+        "cut -d' ' -f1 big | sort | uniq -c",
+        "cat big | sort -u",
+        "cat cut | sort | uniq",
+        "cat cut cut | sort | uniq -d | wc -l",
+        "cat tiny | sort | uniq -c | sort -rn",
+        "cat empty | sort | uniq -c",
+        "cat big | sed -E 's/([0-9]+) W/<\\1>/g' | md5sum",
+        "cat big | grep -v Word1 | md5sum",
+        "cat big | grep -c Word1",
+        "cat big | grep nothing",
+        "cat big | awk '{ print $2 }' | tr -s 'd' | md5sum",
+        "cat big | wc -w",
+        "cat j | jq -c .b | md5sum",
+        "jq . j | jq -c .a | md5sum",
+        "{ cat j; echo '{'; cat j; } | jq -c .b | md5sum",
+        "{ cat j; echo '{'; cat j; } | jq -c .b >/dev/null",
+        "{ cat big; head -c 100 /dev/zero; cat big; } | grep -c Word2",
+        "{ head -c 9000000 /dev/zero | tr '\\0' x; cat big; } | sed s/x/y/ | md5sum",
+        "cat big | rev | head -n 3",
+        "yes abc | sed s/b/x/ | head -n 2",
+        "rev <big | md5sum",
+        "cat cut | sed 's/W/w/' | tail -c 20",
+        "cat big | awk 'NR % 2' | md5sum",
+        "cat big | sed '$!N;s/\\n/ /' | md5sum",
+        "cat big | awk '{ if ($3 == 400000) exit 3; print }' | md5sum",
+        "sed s/a/b/ </no/such",
+    ] {
+        assert_same(&place, "sh", line);
+    }
+}
+
+#[test]
+fn a_line_that_asks_for_statuses_gets_those_of_the_shell() {
+    let place = inputs();
+    for line in [
+        "set -o pipefail; cat big | grep nothing | sed s/a/b/",
+        "cat big | sort | uniq -c | sort -rn | head -n 2; echo ${PIPESTATUS[@]}",
+        "cat big | grep nothing | rev; echo ${PIPESTATUS[@]}",
+        "grep() { echo mine; }; cat big | grep x",
+        "shopt -s expand_aliases; alias rev=cat\ncat tiny | rev",
+        "f=$(cat big | rev | head -n1); echo \"$f\"",
+        "cat big | while read -r a b; do echo $b; break; done",
+    ] {
+        assert_same(&place, "bash", line);
+    }
+}
+
+#[test]
+fn a_program_that_is_not_what_it_seems_is_found_out() {
+    let place = inputs();
+    let lie = place.path("bin/uniq");
+    std::fs::create_dir(place.path("bin")).unwrap();
+    std::fs::write(&lie, "#!/bin/sh\nexec /usr/bin/uniq \"$@\" | sed s/Word1/Wort/\n").unwrap();
+    std::fs::set_permissions(&lie, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", place.path("bin").display(), std::env::var("PATH").unwrap());
+    let line = "cut -d' ' -f2 big | sort | uniq -c";
+    let run = |mut command: Command| {
+        command.env("PATH", &path).env("LC_ALL", "C").current_dir(place.path("."));
+        finish(command)
+    };
+    let mut plain = Command::new("sh");
+    plain.args(["-c", line]);
+    let plain = run(plain);
+    let auto = run(place.fullbore(&["run", "--auto", "--report", "r.json", line]));
+    assert!(String::from_utf8_lossy(&plain.stdout).contains("Wort"));
+    assert!(auto.stdout == plain.stdout, "{}", auto.stderr);
+    let record = std::fs::read_to_string(place.path("r.json")).unwrap();
+    assert!(record.contains("\"differs\""), "{record}");
+    let mut words = auto.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.truncate(2000);
+    assert!(words.contains("counting gave another answer"), "{words}");
+}
+
+#[test]
+fn the_summary_and_the_record_say_what_was_done() {
+    let place = inputs();
+    let line = "cat big big big | sort | uniq -c | sort -rn | head -n 5";
+    let mut command = place.fullbore(&["run", "--auto", "--report", "r.json", line]);
+    command.env("LC_ALL", "C").env("COLUMNS", "120");
+    let ended = finish(command);
+    let says = "auto: sort | uniq -c | sort -rn | head -n 5 was counted";
+    assert!(ended.stderr.contains(says), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("par --auto"), "{}", ended.stderr);
+    let record = std::fs::read_to_string(place.path("r.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    assert_eq!(record["command"], line);
+    assert_eq!(record["auto"][0]["what"], "fused");
+    assert!(record["auto"][0]["proved_bytes"].as_u64().unwrap() > 1_000_000);
+}
+
+#[test]
+fn explain_prints_the_line_and_runs_nothing() {
+    let place = Sandbox::new();
+    let explain = |line: &str| {
+        let mut command = place.fullbore(&["run", "--explain", line]);
+        command.env("LC_ALL", "C");
+        String::from_utf8(finish(command).stdout).unwrap()
+    };
+    let text = explain("touch done; cat x | sed s/a/b/ | sort -u");
+    assert!(text.contains(" par --auto -- sed s/a/b/ | "), "{text}");
+    assert!(text.contains(" par --auto -c 'sort -u'"), "{text}");
+    assert!(!place.path("done").exists());
+    let text = explain("alias x=y; cat x | sed s/a/b/");
+    assert_eq!(text, "The line stays as it is, because it has an alias.\n");
+}

@@ -1,0 +1,39 @@
+//! What `run --auto` did, in a line.
+
+use fullbore_measure::Bytes;
+use fullbore_record::{AutoRecord, AutoWhat, RunRecord};
+
+use super::{Style, wrap};
+use crate::visible;
+
+/// Appends the line, if there is something to say.
+pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
+    if record.auto.is_empty() {
+        return;
+    }
+    let parts: Vec<String> = record.auto.iter().filter_map(|auto| part(record, auto)).collect();
+    let sentence = match parts.is_empty() {
+        true => "auto: every command ran as it is".to_owned(),
+        false => format!("auto: {}", parts.join("; ")),
+    };
+    lines.extend(wrap::wrap(&sentence, style.columns(), "  ", "    "));
+}
+
+fn part(record: &RunRecord, auto: &AutoRecord) -> Option<String> {
+    let stage = record.stages.iter().find(|stage| Some(stage.stage) == auto.stage)?;
+    let title = visible::line(&stage.title());
+    let proved = auto
+        .proved_bytes
+        .map_or(String::new(), |bytes| format!(" (the same on the first {})", Bytes(bytes)));
+    Some(match auto.what {
+        AutoWhat::Dealt => format!("{title} was dealt out"),
+        AutoWhat::Fused => format!("{title} was counted{proved}"),
+        AutoWhat::Differs => {
+            format!(
+                "{title} ran as it is, because counting gave another answer on the first of the data"
+            )
+        }
+        AutoWhat::Alone => format!("{title} ran once: nothing waited for it, or no CPU was idle"),
+        _ => return None,
+    })
+}
