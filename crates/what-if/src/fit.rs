@@ -8,7 +8,7 @@ use crate::replay::{Replayed, Waits, replay};
 use crate::steps;
 
 /// Both sides of a pipe must have waited for this part of the run more than in the replay.
-const UNEXPLAINED: f64 = 0.02;
+const UNEXPLAINED: f64 = 0.06;
 
 /// A batch is taken for another one only if the error falls below this part of the one before.
 const BETTER: f64 = 0.9;
@@ -19,11 +19,20 @@ const LARGEST: f64 = 256.0;
 /// … each larger than the one before by this factor.
 const STEP: f64 = 1.25;
 
-/// For each CPU, other programs are taken to want at most so many more.
-const STRANGERS: f64 = 8.0;
+/// An error up to so many times the least one is as good …
+const AS_GOOD: f64 = 4.0;
 
-/// So often an interval is halved to find how much others take.
-const HALVINGS: usize = 12;
+/// … and one up to this: waits that differ by 3 % of the run.
+const GOOD: f64 = 1e-3;
+
+/// At most this part of the CPUs is lost to other programs.
+const OTHERS: f64 = 0.95;
+
+/// What is lost matters if the largest loss makes the run longer by this factor.
+const MATTERS: f64 = 1.01;
+
+/// So often an interval is halved to find how much is lost.
+const HALVINGS: usize = 10;
 
 /// What was recorded and must come out of the replay.
 struct Recorded {
@@ -34,30 +43,64 @@ struct Recorded {
     pipes: Vec<Option<Waits>>,
 }
 
-/// Sets what other programs take from the CPUs and the batches of the stages.
-pub(crate) fn fit(model: &mut Model, record: &RunRecord) {
-    let recorded = Recorded::of(record);
-    strangers(model, &recorded);
-    if batches(model, &recorded) {
-        strangers(model, &recorded);
-    }
+/// One of the two sides of a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Writer,
+    Reader,
 }
 
-/// Sets how much of the CPUs other programs take: stages waited for a CPU, although they wanted no more than there are.
-fn strangers(model: &mut Model, recorded: &Recorded) {
-    let (mut least, mut most) = (0.0, STRANGERS * model.cpus);
-    model.strangers = 0.0;
-    if model.cpus == 0.0 || replay(model).runnable_ns >= recorded.runnable_ns {
+/// The model with what is lost of the CPUs and with the batches of the stages; two of them when both sides of pipes explain
+/// the waits about equally well.
+pub(crate) fn fit(mut model: Model, record: &RunRecord) -> Vec<Model> {
+    let recorded = Recorded::of(record);
+    losses(&mut model, &recorded);
+    let mut fitted: Vec<(f64, Model)> = [Side::Writer, Side::Reader]
+        .into_iter()
+        .filter_map(|side| {
+            let mut model = model.clone();
+            batches(&mut model, &recorded, side).then_some(())?;
+            losses(&mut model, &recorded);
+            Some((recorded.error(&replay(&model)), model))
+        })
+        .collect();
+    fitted.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let Some((least, _)) = fitted.first() else { return vec![model] };
+    let most = (least * AS_GOOD).max(GOOD);
+    fitted.into_iter().filter(|(error, _)| *error <= most).map(|(_, model)| model).collect()
+}
+
+/// Sets how much of the CPUs is lost: stages waited for a CPU longer than they make each other wait, and the run took longer.
+fn losses(model: &mut Model, recorded: &Recorded) {
+    model.lost_to_others = 0.0;
+    if model.cpus == 0.0 {
+        return;
+    }
+    lose(model, recorded, OTHERS, |model, part| model.lost_to_others = part);
+}
+
+/// Sets one of the losses as high as it can be without more waits or a longer run than recorded.
+fn lose(model: &mut Model, recorded: &Recorded, most: f64, set: fn(&mut Model, f64)) {
+    let (mut least, mut most) = (0.0, most);
+    let without = replay(model).elapsed_ns;
+    set(model, most);
+    if replay(model).elapsed_ns <= MATTERS * without {
+        set(model, 0.0);
         return;
     }
     for _ in 0..HALVINGS {
-        model.strangers = f64::midpoint(least, most);
-        if replay(model).runnable_ns < recorded.runnable_ns {
-            least = model.strangers;
+        let part = f64::midpoint(least, most);
+        set(model, part);
+        let replayed = replay(model);
+        let is_too_much =
+            replayed.runnable_ns > recorded.runnable_ns || replayed.elapsed_ns > recorded.span_ns;
+        if is_too_much {
+            most = part;
         } else {
-            most = model.strangers;
+            least = part;
         }
     }
+    set(model, least);
 }
 
 /// Sets the batches of stages at pipes whose two sides waited for each other more than system calls explain; says whether it
@@ -65,7 +108,7 @@ fn strangers(model: &mut Model, recorded: &Recorded) {
 ///
 /// A stage that computes for a whole megabyte before it writes any of it makes its reader wait meanwhile, and then waits for
 /// it. Steps of the timeline are too long to show that. Both waits together tell how large the burst is.
-fn batches(model: &mut Model, recorded: &Recorded) -> bool {
+fn batches(model: &mut Model, recorded: &Recorded, side: Side) -> bool {
     let mut best = replay(model);
     for round in 0..model.pipes.len() {
         let unexplained = |pipe: usize| {
@@ -75,7 +118,7 @@ fn batches(model: &mut Model, recorded: &Recorded) -> bool {
         let worst =
             (0..model.pipes.len()).max_by(|&a, &b| unexplained(a).total_cmp(&unexplained(b)));
         let worst = worst.filter(|&pipe| unexplained(pipe) > UNEXPLAINED * recorded.span_ns);
-        let found = worst.and_then(|pipe| better(model, pipe, recorded, &best));
+        let found = worst.and_then(|pipe| better(model, (pipe, side), recorded, &best));
         let Some((stage, batch_bytes)) = found else { return round > 0 };
         model.stages[stage].batch_bytes = batch_bytes;
         best = replay(model);
@@ -83,12 +126,18 @@ fn batches(model: &mut Model, recorded: &Recorded) -> bool {
     true
 }
 
-/// The stage at a pipe and its batch with which the replay comes nearest to the record.
-fn better(model: &Model, pipe: usize, recorded: &Recorded, now: &Replayed) -> Option<(usize, u64)> {
+/// The stage on this side of a pipe and its batch with which the replay comes nearest to the record.
+fn better(
+    model: &Model,
+    (pipe, side): (usize, Side),
+    recorded: &Recorded,
+    now: &Replayed,
+) -> Option<(usize, u64)> {
     let capacity = model.pipes[pipe].capacity[0].1 as f64;
     let has_end = |place: &usize| {
         let stage = &model.stages[*place];
-        stage.inputs.iter().chain(&stage.outputs).any(|port| port.pipe == pipe)
+        let ports = if side == Side::Writer { &stage.outputs } else { &stage.inputs };
+        ports.iter().any(|port| port.pipe == pipe)
     };
     let mut least = BETTER * recorded.error(now);
     let mut found = None;

@@ -11,6 +11,9 @@ use crate::steps::{padded, timeline_of};
 /// Two totals that differ by less than this part count the same bytes.
 const SAME: f64 = 0.03;
 
+/// Until the last bytes of a side were counted, both sides must have moved the same, but for this part.
+const SAME_SO_FAR: f64 = 0.1;
+
 /// Taken to go through a pipe whose bytes nobody counted.
 const UNCOUNTED_BYTES: u64 = 256 << 20;
 
@@ -24,10 +27,13 @@ struct Side {
 /// Gives each stage its ends of the pipes of the record.
 pub(crate) fn connect(model: &mut Model, record: &RunRecord) {
     for (place, pipe) in record.pipes.iter().enumerate() {
-        let (Some(writers), Some(readers)) = (side(record, pipe, true), side(record, pipe, false))
+        let (Some(mut writers), Some(mut readers)) =
+            (side(record, pipe, true), side(record, pipe, false))
         else {
             continue;
         };
+        writers.complete(&readers);
+        readers.complete(&writers);
         let total = match (writers.total(), readers.total()) {
             (Some(written), Some(read)) => written.min(read),
             (Some(one), None) | (None, Some(one)) => one,
@@ -69,6 +75,20 @@ pub(crate) fn counted(record: &RunRecord, place: usize, writes: bool) -> Option<
 }
 
 impl Side {
+    /// Takes over the course of the other side, if this one is the same as far as it goes and ends earlier: nobody counted
+    /// what a stage moved after the last sample of its life.
+    fn complete(&mut self, other: &Self) {
+        let ([Some(own)], Some(whole)) = (self.bytes.as_mut_slice(), other.course()) else {
+            return;
+        };
+        let end = own.iter().rposition(|bytes| *bytes > 0).map_or(0, |last| last + 1);
+        let sum = |bytes: &[u64]| bytes.iter().sum::<u64>() as f64;
+        let (moved, of) = (sum(own), sum(&whole[..end]));
+        if moved < sum(&whole) && (moved - of).abs() <= SAME_SO_FAR * moved {
+            *own = whole;
+        }
+    }
+
     /// Bytes of all its stages together, if all were counted.
     fn total(&self) -> Option<u64> {
         self.bytes.iter().map(|bytes| Some(bytes.as_ref()?.iter().sum::<u64>())).sum()

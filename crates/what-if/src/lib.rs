@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod change;
+mod cpus;
 mod error;
 mod fit;
 mod flows;
@@ -72,25 +73,31 @@ pub enum Limit {
 /// [`Error`] when the record is of another schema, or does not contain the whole run over time.
 pub fn forecast(record: &RunRecord) -> Result<Forecast, Error> {
     error::check(record)?;
-    let mut model = model::Model::of(record);
-    fit::fit(&mut model, record);
-    let base = replay::replay(&model);
-    let elapsed_ns = record.elapsed_ns as f64;
-    let correction = if base.elapsed_ns > 0.0 { elapsed_ns / base.elapsed_ns } else { 1.0 };
-    let mut predictions: Vec<Prediction> = change::all(record, &model)
+    // The first model is the best one.
+    let models = fit::fit(model::Model::of(record), record);
+    let bases: Vec<_> = models.iter().map(replay::replay).collect();
+    let best = (&models[0], &bases[0]);
+    let mut predictions: Vec<Prediction> = change::all(record, best.0)
         .into_iter()
         .map(|change| {
-            let changed = change.made_in(&model);
-            let replayed = replay::replay(&changed);
-            let elapsed_ns = whole(replayed.elapsed_ns * correction);
-            Prediction { change, elapsed_ns, limit: path::limit(&changed, &replayed) }
+            let changed: Vec<_> = models.iter().map(|model| change.made_in(model)).collect();
+            let replayed: Vec<_> = changed.iter().map(replay::replay).collect();
+            let parts = replayed.iter().zip(&bases);
+            // A run of nothing but waits for each other takes no time in the replay.
+            let parts = parts.map(|(now, then)| now.elapsed_ns / then.elapsed_ns.max(1.0));
+            let part = parts.sum::<f64>() / models.len() as f64;
+            Prediction {
+                change,
+                elapsed_ns: whole(record.elapsed_ns as f64 * part),
+                limit: path::limit(&changed[0], &replayed[0]),
+            }
         })
         .collect();
     predictions.sort_by_key(|prediction| prediction.elapsed_ns);
     Ok(Forecast {
         elapsed_ns: record.elapsed_ns,
-        replayed_ns: whole(base.elapsed_ns),
-        limit: path::limit(&model, &base),
+        replayed_ns: whole(best.1.elapsed_ns),
+        limit: path::limit(best.0, best.1),
         predictions,
     })
 }

@@ -21,6 +21,10 @@ const USES_ALL_CPUS: f64 = 0.8;
 /// milliseconds for it.
 const SOON_NS: u64 = 30_000_000;
 
+/// Within this time, in nanoseconds, a stage is taken to need the same CPU time for each byte. Linux counts the CPU time of a
+/// running thread only now and then, so that in shorter steps a stage that works evenly seems to work in fits and starts.
+const GRAIN_NS: u64 = 40_000_000;
+
 /// The whole run.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
@@ -28,8 +32,8 @@ pub(crate) struct Model {
     pub(crate) pipes: Vec<Pipe>,
     /// CPUs, shared fairly by what wants to run; 0 when there are as many as anybody wants.
     pub(crate) cpus: f64,
-    /// Threads of other programs that want a CPU all the time.
-    pub(crate) strangers: f64,
+    /// Part of their CPU that other programs take from the stages.
+    pub(crate) lost_to_others: f64,
 }
 
 /// A stage, or what stands outside the pipeline at the other end of a pipe.
@@ -92,7 +96,7 @@ impl Model {
             stages: (0..record.stages.len()).map(|place| stage(record, place, &all)).collect(),
             pipes: record.pipes.iter().map(|one| pipe(record, one)).collect(),
             cpus: f64::from(record.host.cpus),
-            strangers: 0.0,
+            lost_to_others: 0.0,
         };
         flows::connect(&mut model, record);
         outside::add(&mut model, record, &all);
@@ -105,7 +109,29 @@ impl Model {
                 work.wait_ns += if no_output { step.writing_ns } else { 0.0 };
             }
         }
+        let steps = GRAIN_NS.div_ceil(record.timeline.step_ns.max(1));
+        model.smooth(usize::try_from(steps).unwrap_or(1).max(1));
         model
+    }
+
+    /// Gives every byte that a stage moves within so many steps the same CPU time.
+    fn smooth(&mut self, steps: usize) {
+        for stage in &mut self.stages {
+            let ports: Vec<&Port> = stage.inputs.iter().chain(&stage.outputs).collect();
+            let moved = |step: usize| -> f64 {
+                ports.iter().map(|port| port.bytes.get(step).copied().unwrap_or(0) as f64).sum()
+            };
+            let count = stage.steps.len();
+            for first in (0..count).step_by(steps) {
+                let grain = (first..count.min(first + steps)).filter(|&step| moved(step) > 0.0);
+                let grain: Vec<usize> = grain.collect();
+                let bytes: f64 = grain.iter().map(|&step| moved(step)).sum();
+                let cpu_ns: f64 = grain.iter().map(|&step| stage.steps[step].cpu_ns).sum();
+                for step in grain {
+                    stage.steps[step].cpu_ns = cpu_ns * moved(step) / bytes;
+                }
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Moving bytes takes no time of its own; it is part of the CPU time that was recorded.
 
+use crate::cpus::{self, Turn};
 use crate::model::{Model, Start, Work};
 use crate::pieces::{Pieces, scale};
 
@@ -69,6 +70,7 @@ struct Actor {
     work: Work,
     /// Since when it waits at a pipe.
     blocked: Option<(f64, usize)>,
+    turn: Turn,
 }
 
 /// A pipe at a moment of the replay.
@@ -86,6 +88,7 @@ pub(crate) fn replay(model: &Model) -> Replayed {
     let mut play = Play::new(model);
     loop {
         play.settle();
+        play.share_cpus();
         let Some(wait_ns) = play.until_something_happens() else {
             if play.force() {
                 continue;
@@ -115,6 +118,7 @@ impl<'a> Play<'a> {
             left: vec![0; stage.inputs.len() + stage.outputs.len()],
             work: Work::default(),
             blocked: None,
+            turn: Turn::default(),
         };
         let mut fills: Vec<Fill> = (model.pipes.iter())
             .map(|_| Fill {
@@ -295,27 +299,26 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The part of a CPU that each thread gets.
-    fn speed(&self) -> f64 {
-        let wants = |(actor, stage): (&Actor, &crate::model::Stage)| {
-            let runs = actor.state == State::Working && actor.work.cpu_ns > NOTHING_NS;
-            if runs { stage.width } else { 0.0 }
-        };
-        let wanted: f64 = self.actors.iter().zip(&self.model.stages).map(wants).sum();
-        let wanted = if wanted > 0.0 { wanted + self.model.strangers } else { 0.0 };
-        let cpus = self.model.cpus;
-        if cpus > 0.0 && wanted > cpus { cpus / wanted } else { 1.0 }
+    /// Gives the CPUs to the stages that want to run.
+    fn share_cpus(&mut self) {
+        let model = self.model;
+        let wants = |actor: &Actor| actor.state == State::Working && actor.work.cpu_ns > NOTHING_NS;
+        let actors = self.actors.iter_mut().zip(&model.stages);
+        let mut turns: Vec<(bool, f64, &mut Turn)> =
+            actors.map(|(actor, stage)| (wants(actor), stage.width, &mut actor.turn)).collect();
+        cpus::share(&mut turns, model.cpus);
     }
 
-    /// Time until a stage ends computing or waiting, begins, or a pipe grows.
+    /// Time until a stage ends computing or waiting, begins, loses its CPU, or a pipe grows.
     fn until_something_happens(&self) -> Option<f64> {
-        let speed = self.speed();
+        let left = 1.0 - self.model.lost_to_others;
         let stages = (0..self.actors.len()).filter_map(|stage| {
             let actor = &self.actors[stage];
             match actor.state {
                 State::Unborn => Some(self.start_ns(stage)? - self.now_ns),
                 State::Working if actor.work.cpu_ns > NOTHING_NS => {
-                    Some(actor.work.cpu_ns / (self.model.stages[stage].width * speed))
+                    let end_ns = actor.work.cpu_ns / (actor.turn.cpus * left);
+                    actor.turn.is_on().then(|| end_ns.min(actor.turn.ends_in_ns()))
                 }
                 State::Working => Some(actor.work.wait_ns),
                 _ => None,
@@ -328,18 +331,25 @@ impl<'a> Play<'a> {
     }
 
     fn pass(&mut self, wait_ns: f64) {
-        let speed = self.speed();
-        self.seen.starved_ns += wait_ns * (1.0 - speed);
+        let left = 1.0 - self.model.lost_to_others;
+        let (mut wanted, mut granted) = (0.0, 0.0);
         for (actor, stage) in self.actors.iter_mut().zip(&self.model.stages) {
             if actor.state != State::Working {
                 continue;
             }
             if actor.work.cpu_ns > NOTHING_NS {
-                actor.work.cpu_ns -= wait_ns * stage.width * speed;
-                self.seen.runnable_ns += wait_ns * (1.0 - speed);
+                let got = actor.turn.cpus * left;
+                actor.work.cpu_ns -= wait_ns * got;
+                actor.turn.pass(wait_ns, stage.width);
+                self.seen.runnable_ns += wait_ns * (1.0 - got / stage.width);
+                wanted += stage.width;
+                granted += got;
             } else {
                 actor.work.wait_ns -= wait_ns;
             }
+        }
+        if wanted > 0.0 {
+            self.seen.starved_ns += wait_ns * (1.0 - granted / wanted);
         }
         self.now_ns += wait_ns;
         // Adding a time to a much larger one may round it away.
