@@ -26,7 +26,7 @@ fn record() -> Value {
 #[test]
 fn what_a_later_version_adds_is_kept_and_written_back() {
     let mut later = record();
-    later["auto"] = json!({ "rewrote": ["sort"] });
+    later["plan"] = json!({ "rewrote": ["sort"] });
     later["shares_from"] = "telepathy".into();
     later["stages"][0]["colour"] = "red".into();
     later["stages"][0]["command_is"] = "script".into();
