@@ -6,6 +6,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod build;
 mod change;
 mod cpus;
 mod error;
