@@ -5,7 +5,7 @@ use fullbore_record::RunRecord;
 
 use crate::model::Model;
 use crate::replay::{Replayed, Waits, replay};
-use crate::steps;
+use crate::steps::steps;
 
 /// Both sides of a pipe must have waited for this part of the run more than in the replay.
 const UNEXPLAINED: f64 = 0.06;
@@ -145,11 +145,11 @@ fn better(
         let mut tried = model.clone();
         let mut batch = capacity / 4.0;
         while batch <= LARGEST * capacity {
-            tried.stages[stage].batch_bytes = crate::whole(batch);
+            tried.stages[stage].batch_bytes = crate::steps::whole(batch);
             let error = recorded.error(&replay(&tried));
             if error < least {
                 least = error;
-                found = Some((stage, crate::whole(batch)));
+                found = Some((stage, crate::steps::whole(batch)));
             }
             batch *= STEP;
         }
@@ -166,7 +166,7 @@ impl Recorded {
                 reader_ns: part(pipe.reader_blocked_percent)?,
             })
         };
-        let stages = record.stages.iter().flat_map(|stage| steps::steps(record, stage));
+        let stages = record.stages.iter().flat_map(|stage| steps(record, stage));
         Self {
             span_ns: record.elapsed_ns as f64,
             runnable_ns: stages.map(|step| step.runnable_ns).sum(),

@@ -153,7 +153,7 @@ pub(crate) fn spread(total: u64, course: Option<&[u64]>, work: &[crate::model::W
         let wanted = if last.is_none_or(|last| step >= last) {
             total
         } else {
-            crate::whole(total as f64 * so_far / sum)
+            crate::steps::whole(total as f64 * so_far / sum)
         };
         let wanted = wanted.min(total);
         spread.push(wanted.saturating_sub(given));

@@ -12,6 +12,7 @@ mod cpus;
 mod error;
 mod fit;
 mod flows;
+mod limit;
 mod model;
 mod outside;
 mod path;
@@ -23,6 +24,7 @@ use fullbore_record::RunRecord;
 
 pub use change::Change;
 pub use error::Error;
+pub use limit::Limit;
 
 /// What is predicted about one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,22 +52,6 @@ pub struct Prediction {
     pub limit: Limit,
 }
 
-/// What a run waits for most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Limit {
-    /// The computing of a stage, by its number.
-    Stage(u32),
-    /// A stage that itself waits for a disk, a network or a timer, by its number.
-    Waiting(u32),
-    /// More stages want to run than there are CPUs.
-    Cpus,
-    /// The two sides of a pipe wait for each other in turn, by the number of the pipe.
-    Pipe(u32),
-    /// What feeds or reads the pipeline from outside.
-    Outside,
-}
-
 /// Replays a run as it was and with each change, and says how long it would take.
 ///
 /// The result depends on the record alone. `findings` is ignored.
@@ -89,7 +75,7 @@ pub fn forecast(record: &RunRecord) -> Result<Forecast, Error> {
             let part = parts.sum::<f64>() / models.len() as f64;
             Prediction {
                 change,
-                elapsed_ns: whole(record.elapsed_ns as f64 * part),
+                elapsed_ns: steps::whole(record.elapsed_ns as f64 * part),
                 limit: path::limit(&changed[0], &replayed[0]),
             }
         })
@@ -97,14 +83,8 @@ pub fn forecast(record: &RunRecord) -> Result<Forecast, Error> {
     predictions.sort_by_key(|prediction| prediction.elapsed_ns);
     Ok(Forecast {
         elapsed_ns: record.elapsed_ns,
-        replayed_ns: whole(best.1.elapsed_ns),
+        replayed_ns: steps::whole(best.1.elapsed_ns),
         limit: path::limit(best.0, best.1),
         predictions,
     })
-}
-
-/// The nearest whole number of nanoseconds.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded on purpose")]
-fn whole(ns: f64) -> u64 {
-    ns.round().max(0.0) as u64
 }

@@ -1,7 +1,7 @@
 //! What a replayed run waited for: the chain of stages, from the end of the run back to its start, of which each waited for the
 //! next.
 
-use crate::Limit;
+use crate::limit::Limit;
 use crate::model::{Model, Start};
 use crate::replay::Replayed;
 

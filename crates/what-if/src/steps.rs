@@ -68,3 +68,9 @@ fn length_ns(record: &RunRecord, place: usize) -> f64 {
 pub(crate) fn padded(bytes: &[u64], steps: usize) -> Vec<u64> {
     (0..steps).map(|place| bytes.get(place).copied().unwrap_or(0)).collect()
 }
+
+/// The nearest whole number of nanoseconds.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded on purpose")]
+pub(crate) fn whole(ns: f64) -> u64 {
+    ns.round().max(0.0) as u64
+}
