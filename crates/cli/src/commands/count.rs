@@ -11,7 +11,7 @@ use fullbore_codec::group::Order;
 use fullbore_codec::lines::Field;
 use fullbore_feed::Input;
 use fullbore_feed::count::{CountError, Options, check_folder, count};
-use fullbore_pipe::{OutputError, PipeWriter};
+use fullbore_pipe::PipeWriter;
 use rustix::io::Errno;
 
 use super::memory::{default_memory, seed};
@@ -31,21 +31,8 @@ pub(crate) fn run(options: &CountOptions) -> Result<Exit> {
     let mut writer = output(NAME)?;
     check(options)?;
     let print = Print::of(options);
-    let mut piece = Vec::with_capacity(2 * PIECE_BYTES);
-    let counted = count(inputs(NAME, &options.files), &plan(options)?, |key, count| {
-        print.row(key, count, &mut piece);
-        if piece.len() >= PIECE_BYTES {
-            writer.put(&piece)?;
-            piece.clear();
-        }
-        Ok(())
-    });
-    let written = match counted {
-        Ok(()) => writer.put(&piece).and_then(|()| writer.flush_all()),
-        Err(CountError::Output(error)) => Err(error),
-        Err(error) => return Err(failure(error, options)),
-    };
-    written.map_or_else(|error: OutputError| output_failed(NAME, &error), |()| Ok(Exit::Done))
+    let counted = write(inputs(NAME, &options.files), &plan(options)?, &print, &mut writer);
+    end(counted, |error| failure(error, options))
 }
 
 /// Answers instead of some stages of a pipeline.
@@ -64,22 +51,39 @@ pub(crate) fn fused(fusion: &Fusion, input: Input, out: impl AsFd) -> Result<Exi
         tier: tier()?,
         seed: seed(NAME),
     };
-    let mut piece = Vec::with_capacity(2 * PIECE_BYTES);
     let inputs = std::iter::once(Ok::<_, Error>(input));
-    let counted = count(inputs, &options, |key, count| {
+    let counted = write(inputs, &options, &print, &mut writer);
+    end(counted, |error| anyhow!("{NAME}: {error}"))
+}
+
+/// Counts, and writes every row.
+fn write<F: AsFd>(
+    inputs: impl Iterator<Item = Result<Input>> + Send,
+    options: &Options,
+    print: &Print,
+    writer: &mut PipeWriter<F>,
+) -> Result<(), CountError<Error>> {
+    let mut piece = Vec::with_capacity(2 * PIECE_BYTES);
+    count(inputs, options, |key, count| {
         print.row(key, count, &mut piece);
         if piece.len() >= PIECE_BYTES {
             writer.put(&piece)?;
             piece.clear();
         }
         Ok(())
-    });
-    let written = match counted {
-        Ok(()) => writer.put(&piece).and_then(|()| writer.flush_all()),
-        Err(CountError::Output(error)) => Err(error),
-        Err(error) => return Err(anyhow!("{NAME}: {error}")),
-    };
-    written.map_or_else(|error: OutputError| output_failed(NAME, &error), |()| Ok(Exit::Done))
+    })?;
+    writer.put(&piece).and_then(|()| writer.flush_all()).map_err(CountError::Output)
+}
+
+fn end(
+    counted: Result<(), CountError<Error>>,
+    failure: impl FnOnce(CountError<Error>) -> Error,
+) -> Result<Exit> {
+    match counted {
+        Ok(()) => Ok(Exit::Done),
+        Err(CountError::Output(error)) => output_failed(NAME, &error),
+        Err(error) => Err(failure(error)),
+    }
 }
 
 /// Tells at once of files that cannot be read, and of a folder that takes no files: their turn may come in hours.
