@@ -3,8 +3,10 @@
 use fullbore_rules::plain_words;
 
 /// What `fullbore count` does instead of some stages that begin with `sort`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fusion {
+    /// The file that is read; `None` for standard input.
+    pub file: Option<String>,
     /// What is printed.
     pub form: Form,
     /// The most frequent come first.
@@ -13,6 +15,26 @@ pub struct Fusion {
     pub top: Option<usize>,
     /// So many stages it stands for.
     pub stages: usize,
+}
+
+impl Fusion {
+    /// A line for a shell that gives the same answer of standard input.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut line = "LC_ALL=C sort | LC_ALL=C uniq".to_owned();
+        line.push_str(match self.form {
+            Form::Counts => " -c",
+            Form::Lines => "",
+            Form::Repeated => " -d",
+        });
+        if self.is_by_count {
+            line.push_str(" | LC_ALL=C sort -rn");
+        }
+        if let Some(top) = self.top {
+            line.push_str(&format!(" | head -n {top}"));
+        }
+        line
+    }
 }
 
 /// What is printed of each distinct line.
@@ -46,12 +68,13 @@ pub fn fusion(stages: &[&str], collates_bytes: bool) -> Option<Fusion> {
     let mut words = stages.iter().map(|stage| words(stage, collates_bytes));
     let mut next = || words.next().flatten();
     let first = next()?;
-    let lines = |stages| Fusion { form: Form::Lines, is_by_count: false, top: None, stages };
-    if first == ["sort", "-u"] || first == ["sort", "--unique"] {
-        return Some(lines(1));
-    }
-    if first != ["sort"] {
-        return None;
+    let (options, file) = sorted(&first)?;
+    let form = Form::Lines;
+    let lines = |stages| Fusion { file, form, is_by_count: false, top: None, stages };
+    match options[..] {
+        ["-u" | "--unique"] => return Some(lines(1)),
+        [] => {}
+        _ => return None,
     }
     let second = next()?;
     let options: Vec<&str> = second.iter().skip(1).map(String::as_str).collect();
@@ -71,6 +94,16 @@ pub fn fusion(stages: &[&str], collates_bytes: bool) -> Option<Fusion> {
         }
     }
     Some(found)
+}
+
+/// The words of `sort` between its name and the one file that it reads, if it reads one.
+fn sorted(words: &[String]) -> Option<(Vec<&str>, Option<String>)> {
+    let (name, words) = words.split_first()?;
+    let is_file = |word: &&String| !word.is_empty() && !word.starts_with('-');
+    let file = words.last().filter(is_file);
+    let options = &words[..words.len() - usize::from(file.is_some())];
+    let options = options.iter().map(String::as_str).collect();
+    (name == "sort").then(|| (options, file.cloned()))
 }
 
 /// The fusion that a whole line is.
@@ -160,7 +193,12 @@ mod tests {
             (&["sort", "uniq -u"], 0),
             (&["sort", "uniq -ci"], 0),
             (&["sort", "uniq -c file"], 0),
-            (&["sort file", "uniq -c"], 0),
+            (&["sort file", "uniq -c"], 2),
+            (&["sort -u 'a file'"], 1),
+            (&["sort a b", "uniq -c"], 0),
+            (&["sort -", "uniq -c"], 0),
+            (&["sort -o out", "uniq -c"], 0),
+            (&["sort *", "uniq -c"], 0),
             (&["sort -f", "uniq -c"], 0),
             (&["sort 2>/dev/null", "uniq -c"], 0),
             (&["sort", "uniq -c >out"], 0),
@@ -171,6 +209,22 @@ mod tests {
             (&["uniq -c"], 0),
         ] {
             assert_eq!(stages(texts), count, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_stages_without_the_file_can_be_written_down() {
+        for (texts, file, line) in [
+            (
+                &["sort f", "uniq -c", "sort -nr", "head"][..],
+                Some("f"),
+                "LC_ALL=C sort | LC_ALL=C uniq -c | LC_ALL=C sort -rn | head -n 10",
+            ),
+            (&["sort", "uniq -d"], None, "LC_ALL=C sort | LC_ALL=C uniq -d"),
+            (&["sort -u f"], Some("f"), "LC_ALL=C sort | LC_ALL=C uniq"),
+        ] {
+            let found = fusion(texts, true).unwrap();
+            assert_eq!((found.file.as_deref(), found.line().as_str()), (file, line));
         }
     }
 

@@ -10,6 +10,7 @@
 mod deal;
 mod fuse;
 mod rewrite;
+mod unsure;
 
 pub use deal::{Plan, Why};
 pub use fuse::{Form, Fusion, fusion, fusion_of_line};

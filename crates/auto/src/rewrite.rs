@@ -7,6 +7,7 @@ use fullbore_shell::{command_word, places};
 
 use crate::deal::{Plan, is_promising};
 use crate::fuse::{Fusion, fusion};
+use crate::unsure::unsure;
 
 /// What must be known beside the line.
 pub struct Context<'a> {
@@ -38,27 +39,6 @@ pub enum Change {
     Fused(String),
 }
 
-/// Words after which a name may stand for something else, or the text of the line is seen.
-const TELLING: [(&str, &str); 14] = [
-    ("alias", "it has an alias"),
-    ("PATH=", "it changes PATH"),
-    ("ENV=", "it changes what shells read at their start"),
-    ("LC_", "it changes the locale"),
-    ("LANG=", "it changes the locale"),
-    ("BASH_COMMAND", "it looks at its own text"),
-    ("DEBUG", "it looks at its own text"),
-    ("set -", "it changes how the shell works"),
-    ("set +", "it changes how the shell works"),
-    ("shopt", "it changes how the shell works"),
-    ("enable", "it changes how the shell works"),
-    ("hash ", "it changes how the shell works"),
-    ("eval", "it makes text of its own"),
-    ("exec", "it replaces the shell or its descriptors"),
-];
-
-/// These change nothing of that.
-const HARMLESS: [&str; 4] = ["LC_ALL=C ", "set -o pipefail", "set -e\n", "set -e;"];
-
 /// Rewrites a line for a POSIX shell.
 ///
 /// ```
@@ -71,13 +51,12 @@ const HARMLESS: [&str; 4] = ["LC_ALL=C ", "set -o pipefail", "set -e\n", "set -e
 pub fn rewrite(line: &str, context: &Context<'_>) -> Rewritten {
     let untouched =
         |why| Rewritten { line: line.to_owned(), changes: Vec::new(), untouched: Some(why) };
-    let plain = HARMLESS.iter().fold(line.to_owned(), |text, word| text.replace(word, " "));
-    if let Some((_, why)) = TELLING.iter().find(|(word, _)| plain.contains(word)) {
-        return untouched(why);
-    }
     let Some(pipelines) = places(line) else {
         return untouched("it has constructs that are not understood for certain");
     };
+    if let Some(why) = unsure(line, &pipelines) {
+        return untouched(why);
+    }
     let sees_stages = line.to_ascii_lowercase().contains("pipestatus");
     let mut rewriter =
         Rewriter { line, context, sees_stages, edits: Vec::new(), changes: Vec::new() };
@@ -97,7 +76,11 @@ struct Rewriter<'a> {
 
 impl Rewriter<'_> {
     fn pipeline(&mut self, stages: &[Range<usize>]) {
-        let texts: Vec<&str> = stages.iter().map(|stage| &self.line[stage.clone()]).collect();
+        let mut texts: Vec<&str> = stages.iter().map(|stage| &self.line[stage.clone()]).collect();
+        let whole = texts.clone();
+        if let Some(last) = texts.last_mut() {
+            *last = before_redirection(last);
+        }
         let mut at = 0;
         while at < stages.len() {
             let fused = self
@@ -106,11 +89,14 @@ impl Rewriter<'_> {
                 .map(|found| found.stages);
             match fused {
                 Some(count) => {
-                    self.fuse(stages[at].start..stages[at + count - 1].end);
+                    let last = &stages[at + count - 1];
+                    let redirected =
+                        last.len() - before_redirection(&self.line[last.clone()]).len();
+                    self.fuse(stages[at].start..last.end - redirected);
                     at += count;
                 }
                 None => {
-                    self.offer(&stages[at], texts[at]);
+                    self.offer(&stages[at], whole[at]);
                     at += 1;
                 }
             }
@@ -148,7 +134,7 @@ impl Rewriter<'_> {
             return;
         }
         // What no arguments can change is known now.
-        let may_gain = match plain_words(&text[at..]) {
+        let may_gain = match plain_words(before_redirection(&text[at..])) {
             Some(words) => Plan::of(&words).is_ok(),
             None => is_promising(name),
         };
@@ -170,6 +156,20 @@ impl Rewriter<'_> {
         }
         text.push_str(&self.line[from..]);
         text
+    }
+}
+
+/// The stage without a last `>FILE` or `>>FILE`, if its text ends so.
+fn before_redirection(stage: &str) -> &str {
+    let Some((before, file)) = stage.rsplit_once('>') else { return stage };
+    let before = before.strip_suffix('>').unwrap_or(before);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "./_-~$".contains(c);
+    let file = file.trim();
+    // `2>`, `&>`, `<>` and `>|` are something else; what is in quotes has one before, too.
+    let is_output = before.ends_with(|c: char| c.is_ascii_alphabetic() || c == ' ');
+    match !file.is_empty() && file.chars().all(is_plain) && is_output {
+        true => before.trim_end(),
+        false => stage,
     }
 }
 
@@ -195,6 +195,12 @@ mod tests {
             ("cat f && grep -c é | awk 1 & wait", "cat f && P -- grep -c é | P -- awk 1 & wait"),
             ("/usr/bin/sed p", "P -- /usr/bin/sed p"),
             ("sort | uniq -c|wc -w", "P -c 'sort | uniq -c'|P -- wc -w"),
+            ("sort | uniq -c > out", "P -c 'sort | uniq -c' > out"),
+            ("sort -u f >>$OUT; echo", "P -c 'sort -u f' >>$OUT; echo"),
+            ("sort | uniq 2>e", "sort | P -- uniq 2>e"),
+            ("sort | uniq -c >a >b", "sort | P -- uniq -c >a >b"),
+            ("sort | uniq -c >'a b'", "sort | P -- uniq -c >'a b'"),
+            ("cat | sed 's/>a/b/' >b", "cat | P -- sed 's/>a/b/' >b"),
             ("sort -u # all of it", "P -c 'sort -u' # all of it"),
             ("sort | uniq -d; grep 'it''s'", "P -c 'sort | uniq -d'; P -- grep 'it''s'"),
             ("set -o pipefail; grep x", "set -o pipefail; P -- grep x"),

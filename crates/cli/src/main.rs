@@ -15,8 +15,6 @@ mod whole_file;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::args::{Arguments, Task};
 
 fn main() -> ExitCode {
@@ -26,7 +24,7 @@ fn main() -> ExitCode {
     if let Some(done) = commands::version::verbose() {
         return done.unwrap_or_else(|error| messages::failure(&error)).into();
     }
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => return messages::usage(&error).into(),
     };

@@ -54,6 +54,12 @@ fn the_bytes_and_the_status_are_those_of_the_shell() {
         "cat big | sort -u",
         "cat cut | sort | uniq",
         "cat cut cut | sort | uniq -d | wc -l",
+        "sort big | uniq -c | sort -rn | head -n 7",
+        "sort -u cut",
+        "sort cut | uniq -d; sort tiny | uniq -c; sort empty | uniq; sort ./no/such | uniq -c",
+        "sort . | uniq -c; sort /dev/null | uniq; rm -f p; mkfifo p; cat big >p & sort p | uniq -c | md5sum",
+        "sort big </dev/null | uniq -c | sort -rn | sed 3q",
+        "sort big | uniq -c >&-",
         "cat tiny | sort | uniq -c | sort -rn",
         "cat empty | sort | uniq -c",
         "cat big | sed -E 's/([0-9]+) W/<\\1>/g' | md5sum",
@@ -98,6 +104,10 @@ fn a_line_that_asks_for_statuses_gets_those_of_the_shell() {
         "cat big big big big | grep Word | sleep 1; echo ${PIPESTATUS[@]}",
         "set -o pipefail; cat big | sort | uniq -c | sort -rn | head -n 1; echo $?",
         "grep() { echo mine; }; cat big | grep x",
+        "echo 'tr() { echo F; }' >lib.sh; . ./lib.sh; seq 3 | tr 1 2 | cat",
+        "echo 'sort() { echo F; }' >lib.sh; x=.; $x ./lib.sh; seq 3 | sort | uniq -c",
+        "set -euo pipefail; cat big | sort | uniq -c >out; sort out | md5sum",
+        "OUT=out; sort -u cut >$OUT; cat cut | awk -F'\\.' '{ print $1 }' >>out; md5sum out",
         "shopt -s expand_aliases; alias rev=cat\ncat tiny | rev",
         "f=$(cat big | rev | head -n1); echo \"$f\"",
         "cat big | while read -r a b; do echo $b; break; done",
@@ -114,9 +124,14 @@ fn a_program_that_is_not_what_it_seems_is_found_out() {
     std::fs::write(&lie, "#!/bin/sh\nexec /usr/bin/uniq \"$@\" | sed s/Word1/Wort/\n").unwrap();
     std::fs::set_permissions(&lie, PermissionsExt::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", place.path("bin").display(), std::env::var("PATH").unwrap());
-    let line = "cut -d' ' -f2 big | sort | uniq -c";
+    for line in ["cut -d' ' -f2 big | sort | uniq -c", "sort big | uniq -c"] {
+        assert_is_found_out(&place, &path, line);
+    }
+}
+
+fn assert_is_found_out(place: &Sandbox, path: &str, line: &str) {
     let run = |mut command: Command| {
-        command.env("PATH", &path).env("LC_ALL", "C").current_dir(place.path("."));
+        command.env("PATH", path).env("LC_ALL", "C").current_dir(place.path("."));
         finish(command)
     };
     let mut plain = Command::new("sh");

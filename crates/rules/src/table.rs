@@ -1,7 +1,7 @@
 //! The table in `rules.toml`, as values. The head of that file explains its notation.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
 
@@ -10,9 +10,28 @@ use crate::answer::{Check, Ends, Status};
 /// All commands, by name.
 #[derive(Debug)]
 pub(crate) struct Table {
-    rows: Vec<Row>,
-    /// Which row a name has.
-    commands: BTreeMap<String, usize>,
+    sections: Vec<Section>,
+    /// Which section a name has.
+    commands: BTreeMap<&'static str, usize>,
+}
+
+/// The text of one row, read when somebody asks for it: most processes ask for one of them.
+#[derive(Debug)]
+struct Section {
+    text: &'static str,
+    row: OnceLock<Row>,
+}
+
+impl Section {
+    fn row(&self) -> &Row {
+        self.row.get_or_init(|| {
+            let named: BTreeMap<String, Row> =
+                toml::from_str(self.text).expect("rules.toml is right");
+            let mut row = named.into_values().next().expect("a section has a row");
+            row.all = row.collect();
+            row
+        })
+    }
 }
 
 /// One command of the table.
@@ -199,35 +218,49 @@ impl Row {
 impl Table {
     /// The row of a command.
     pub(crate) fn row(&self, name: &str) -> Option<&Row> {
-        self.commands.get(name).map(|at| &self.rows[*at])
+        self.commands.get(name).map(|at| self.sections[*at].row())
     }
 
     /// All names, sorted.
     pub(crate) fn names(&self) -> Vec<&str> {
-        self.commands.keys().map(String::as_str).collect()
+        self.commands.keys().copied().collect()
     }
 
-    fn read(text: &str) -> Self {
-        let named: BTreeMap<String, Row> = toml::from_str(text).expect("rules.toml is right");
-        let mut table = Self { rows: Vec::new(), commands: BTreeMap::new() };
-        for (name, mut row) in named {
-            row.all = row.collect();
-            let names = std::iter::once(name.as_str()).chain(row.also.split_whitespace());
-            for name in names {
-                let earlier = table.commands.insert(name.to_owned(), table.rows.len());
-                assert!(earlier.is_none(), "{name} is in rules.toml twice");
-            }
-            table.rows.push(row);
+    /// Finds the sections: each begins with its name between brackets and has the tables `[name.…]`, too.
+    fn read(text: &'static str) -> Self {
+        let mut table = Self { sections: Vec::new(), commands: BTreeMap::new() };
+        let mut starts = text.match_indices("\n[").map(|(at, _)| at + 1).filter(|at| {
+            let header = text[*at..].lines().next().unwrap_or_default();
+            !header.contains('.')
+        });
+        let mut next = starts.next();
+        while let Some(start) = next {
+            next = starts.next();
+            table.add(&text[start..next.unwrap_or(text.len())]);
         }
         table
     }
+
+    fn add(&mut self, text: &'static str) {
+        let lines = || text.lines();
+        let name = lines().next().and_then(|line| line.strip_prefix('[')?.strip_suffix(']'));
+        let also = lines().find_map(|line| line.strip_prefix("also = \"")?.strip_suffix('"'));
+        let names = name.into_iter().chain(also.unwrap_or_default().split_whitespace());
+        for name in names {
+            let earlier = self.commands.insert(name.trim_matches('"'), self.sections.len());
+            assert!(earlier.is_none(), "{name} is in rules.toml twice");
+        }
+        self.sections.push(Section { text, row: OnceLock::new() });
+    }
 }
 
-/// The table, read once.
+/// The table; a row is read when it is asked for.
 pub(crate) fn table() -> &'static Table {
-    static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("../rules.toml")));
+    static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(TEXT));
     &TABLE
 }
+
+const TEXT: &str = include_str!("../rules.toml");
 
 #[cfg(test)]
 mod tests {
@@ -237,9 +270,9 @@ mod tests {
     use crate::options::Parsed;
 
     /// The rows that promise something, each with its name.
-    fn promising() -> impl Iterator<Item = (&'static String, &'static Row)> {
+    fn promising() -> impl Iterator<Item = (&'static &'static str, &'static Row)> {
         let table = table();
-        let rows = table.commands.iter().map(|(name, at)| (name, &table.rows[*at]));
+        let rows = table.commands.iter().map(|(name, at)| (name, table.sections[*at].row()));
         rows.filter(|(_, row)| row.always.is_none())
     }
 
@@ -253,11 +286,13 @@ mod tests {
             let parsed = Parsed::read(row, &words[2..]).unwrap_or_else(|| panic!("{line}"));
             seen.insert((words[1].clone(), String::new()));
             // An option of a row counts for all names of the row.
-            let names =
-                table().commands.iter().filter(|(_, at)| std::ptr::eq(&table().rows[**at], row));
+            let names = table()
+                .commands
+                .iter()
+                .filter(|(_, at)| std::ptr::eq(table().sections[**at].row(), row));
             for (name, _) in names {
                 seen.extend(
-                    parsed.options.iter().map(|(option, _)| (name.clone(), option.clone())),
+                    parsed.options.iter().map(|(option, _)| ((*name).to_owned(), option.clone())),
                 );
             }
         }
@@ -266,12 +301,29 @@ mod tests {
             let merges: Vec<Known> = row.merges.keys().map(|key| Known::read(key)).collect();
             let options = row.keeps.groups().chain(row.zeros.groups()).chain(merges);
             for option in options.map(|known| known.name().to_owned()).chain([String::new()]) {
-                if !seen.contains(&(name.clone(), option.clone())) {
+                if !seen.contains(&((*name).to_owned(), option.clone())) {
                     missing.push(format!("{name} {option}"));
                 }
             }
         }
         assert!(missing.is_empty(), "not in tests/cases.txt: {}", missing.join(", "));
+    }
+
+    #[test]
+    fn the_sections_are_those_of_the_whole_text() {
+        let whole: BTreeMap<String, Row> = toml::from_str(TEXT).unwrap();
+        assert_eq!(whole.len(), table().sections.len());
+        let mut names = BTreeSet::new();
+        for (name, row) in &whole {
+            for name in std::iter::once(name.as_str()).chain(row.also.split_whitespace()) {
+                let found = table().row(name).unwrap();
+                let mut row = format!("{row:?}");
+                row.truncate(row.rfind(", all:").unwrap());
+                assert!(format!("{found:?}").starts_with(&row), "{name}");
+                names.insert(name);
+            }
+        }
+        assert_eq!(table().names(), names.into_iter().collect::<Vec<_>>());
     }
 
     #[test]

@@ -93,28 +93,15 @@ pub(crate) struct Auto {
 impl Auto {
     /// Rewrites a line for a shell.
     pub(crate) fn new(shell: &OsStr, line: &OsStr) -> Self {
-        let Some(text) = line.to_str() else {
-            return Self::untouched("", "it is not UTF-8");
-        };
-        if let Some(why) = unsure(shell) {
-            return Self::untouched(text, why);
-        }
         let Ok(program) = std::env::current_exe() else {
-            return Self::untouched(text, "the path of fullbore is unknown");
+            let rewritten = untouched(line, "the path of fullbore is unknown");
+            return Self { rewritten, listener: None };
         };
         let listener = Listener::start().ok();
         let told = listener.as_ref().map(|listener| format!(" --tell={}", listener.address));
         let program = shell_words::quote(&program.to_string_lossy()).into_owned();
         let tool = format!("{program} par --auto{}", told.unwrap_or_default());
-        let context =
-            Context { tool: &tool, collates_bytes: collates_bytes(), is_program: &is_program };
-        Self { rewritten: rewrite(text, &context), listener }
-    }
-
-    fn untouched(line: &str, why: &'static str) -> Self {
-        let line = line.to_owned();
-        let rewritten = Rewritten { line, changes: Vec::new(), untouched: Some(why) };
-        Self { rewritten, listener: None }
+        Self { rewritten: rewritten(shell, line, &tool), listener }
     }
 
     /// What became of the changes, after the run; `stages` are the stages of the record and their processes.
@@ -167,6 +154,23 @@ impl Auto {
         }
         text
     }
+}
+
+/// The line for this shell, with `tool` before what it changes.
+pub(crate) fn rewritten(shell: &OsStr, line: &OsStr, tool: &str) -> Rewritten {
+    let Some(text) = line.to_str() else {
+        return untouched(line, "it is not UTF-8");
+    };
+    if let Some(why) = unsure(shell) {
+        return untouched(line, why);
+    }
+    let context = Context { tool, collates_bytes: collates_bytes(), is_program: &is_program };
+    rewrite(text, &context)
+}
+
+fn untouched(line: &OsStr, why: &'static str) -> Rewritten {
+    let line = line.to_string_lossy().into_owned();
+    Rewritten { line, changes: Vec::new(), untouched: Some(why) }
 }
 
 /// Whether strings are ordered by their bytes here. Source: locale(7); C.UTF-8 orders by code points, whose order is that

@@ -1,6 +1,7 @@
 //! One file for each command.
 
 pub(crate) mod auto;
+mod auto_hint;
 pub(crate) mod buffer;
 pub(crate) mod count;
 pub(crate) mod documents;

@@ -61,6 +61,11 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     if !options.quiet {
         say(&summary(&finished.record, style_of(&stderr())));
     }
+    if let (false, false, Some(line)) = (options.quiet, options.faster.auto, &options.pipeline)
+        && let Some(hint) = super::auto_hint::hint(&finished.record, &options.shell, line)
+    {
+        say(&hint);
+    }
     if options.faster.what_if {
         super::what_if::show(&finished.record);
     }

@@ -48,24 +48,35 @@ impl Guard {
     /// Whether this block and all before it are as the command assumes.
     pub(super) fn bears(&mut self, part: &Part) -> io::Result<bool> {
         if !self.is_broken {
-            self.is_broken = !self.holds(part)?;
+            self.is_broken = !self.holds(|look| part.all(look))?;
         }
         Ok(!self.is_broken)
     }
 
-    fn holds(&self, part: &Part) -> io::Result<bool> {
+    /// The same of bytes in memory.
+    pub(super) fn bears_bytes(&mut self, bytes: &[u8]) -> bool {
+        let holds = self.holds(|look| Ok(look(bytes)));
+        self.is_broken |= !holds.unwrap_or(false);
+        !self.is_broken
+    }
+
+    /// Looks at all bytes, which `all` shows piece by piece as long as they are as they should be.
+    fn holds(
+        &self,
+        all: impl FnOnce(&mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool>,
+    ) -> io::Result<bool> {
         match self.assumes {
             Assumption::Nothing => Ok(true),
-            Assumption::NoZeros => part.all(|piece| memchr(0, piece).is_none()),
+            Assumption::NoZeros => all(&mut |piece| memchr(0, piece).is_none()),
             Assumption::Text => {
                 let mut text = utf8::Validator::new();
-                let holds =
-                    part.all(|piece| memchr(0, piece).is_none() && text.push(piece).is_ok())?;
-                Ok(holds && text.finish().is_ok())
+                let mut look =
+                    |piece: &[u8]| memchr(0, piece).is_none() && text.push(piece).is_ok();
+                Ok(all(&mut look)? && text.finish().is_ok())
             }
             Assumption::Values(tier) => {
                 let mut values = json::Validator::new(tier);
-                let holds = part.all(|piece| values.push(piece).is_ok())?;
+                let holds = all(&mut |piece| values.push(piece).is_ok())?;
                 Ok(holds && values.finish().is_ok())
             }
         }

@@ -60,6 +60,11 @@ impl Crew {
         crew
     }
 
+    /// Lets so many run from the beginning.
+    pub(super) fn begin_with(&mut self, copies: usize) {
+        self.wanted = copies.clamp(1, self.most());
+    }
+
     /// The largest number there may ever be.
     pub(super) fn most(&self) -> usize {
         self.jobs.most()
@@ -116,12 +121,29 @@ fn idle_seconds() -> Option<f64> {
     Some((idle + waiting_for_disks) / 100.0)
 }
 
+/// The CPU time of the main thread of a process. Source: proc_pid_schedstat(5).
+pub(super) fn cpu_time(pid: u32) -> Option<Duration> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
 /// The share of its time that a process, which may have ended, waited for a CPU. Source: proc_pid_schedstat(5).
 pub(super) fn share_of_waiting(pid: u32) -> Option<f64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
     let mut fields = text.split_whitespace().map_while(|field| field.parse::<f64>().ok());
     let (ran, waited) = (fields.next()?, fields.next()?);
     (ran + waited > 0.0).then(|| waited / (ran + waited))
+}
+
+#[cfg(test)]
+impl Crew {
+    /// For a machine whose CPUs are all idle.
+    pub(super) fn with_idle_cpus(most: usize) -> Self {
+        let mut crew = Self::new(Jobs::UpTo(most));
+        crew.idle_seconds = || Some(1e9);
+        crew.last = Some((Instant::now(), 0.0));
+        crew
+    }
 }
 
 #[cfg(test)]

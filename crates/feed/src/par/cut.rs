@@ -168,6 +168,19 @@ impl Cutter {
         self.guard = Some(Guard::new(caution));
     }
 
+    /// Begins with what was read of the source before, after a first block that is done.
+    pub(super) fn begin_with(&mut self, rest: &[u8]) -> io::Result<()> {
+        self.number = 1;
+        if let Held::Growing(growing) = &mut self.held {
+            growing.push(rest)?;
+            self.filled = growing.len();
+        }
+        if let Held::File(_) = &self.held {
+            self.start -= rest.len() as u64;
+        }
+        Ok(())
+    }
+
     /// Takes the first lines of the input, which every copy gets.
     pub(super) fn header(&mut self, lines: u64) -> Result<Part, CutError> {
         let mut lines_search = Search::new(Records::EndByte(b'\n'));

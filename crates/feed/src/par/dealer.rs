@@ -17,6 +17,7 @@ use super::command::Command;
 use super::crew::Crew;
 use super::cut::Block;
 use super::ended::{Ended, Error, Event};
+use super::first::Begun;
 use super::intake::Intake;
 use super::job::{Job, Means};
 use super::merge::Collector;
@@ -76,6 +77,8 @@ struct Pace {
 #[derive(Debug, Default)]
 struct Tally {
     statuses: Statuses,
+    /// What was done before.
+    begun: Option<Begun>,
     failures: u64,
     /// The status of the copy because of which no more are started.
     halted: Option<u8>,
@@ -95,7 +98,7 @@ struct Bounds {
 impl<'a, E: FnMut(Event)> Dealer<'a, E> {
     pub(super) fn new(
         (command, lender): (&'a Command, Lender),
-        intake: Intake,
+        (intake, begun): (Intake, Option<Begun>),
         ends: [BorrowedFd<'a>; 2],
         mut options: Options,
         stop: &'a Stop,
@@ -103,7 +106,12 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
     ) -> Self {
         let sinks = ends.map(|end| Sink::new(end, &lender));
         let collector = options.merge.take().and_then(Collector::new);
-        let crew = Crew::new(options.jobs);
+        let mut crew = Crew::new(options.jobs);
+        let mut tally = Tally { begun, ..Tally::default() };
+        if let Some(begun) = &tally.begun {
+            crew.begin_with(begun.copies);
+            tally.statuses.add(1, begun.status);
+        }
         // Each copy has two large pipes; standard input and output come on top.
         let pipes = 2 * crew.most() as u64 + 2;
         let share =
@@ -121,7 +129,7 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             crew,
             sinks,
             collector,
-            tally: Tally::default(),
+            tally,
             bounds: Bounds {
                 jobs: usize::try_from(most_jobs).unwrap_or(usize::MAX).clamp(1, MOST_JOBS),
                 memory,
@@ -132,7 +140,7 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
 
     pub(super) fn run(mut self) -> Result<Ended, Error> {
         let widened = widen(self.sinks[0].fd(), self.means.pipe_bytes);
-        let ended = self.deal();
+        let ended = self.begin().and_then(|()| self.deal());
         match &ended {
             Ok(Ended::Done(_)) => {}
             Ok(Ended::Stopped(signal)) => {
@@ -144,6 +152,14 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             widened.put_back(self.sinks[0].fd());
         }
         ended
+    }
+
+    /// Takes over what was done before.
+    fn begin(&mut self) -> Result<(), Error> {
+        let (Some(begun), Some(collector)) = (self.tally.begun.take(), &mut self.collector) else {
+            return Ok(());
+        };
+        collector.begin(&begun.output).map_err(|trouble| Error::of_merge(1, trouble))
     }
 
     fn deal(&mut self) -> Result<Ended, Error> {
@@ -264,8 +280,6 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         let header = self.intake.header();
         let job = Job::start(&self.means, (block, slot), header, tries);
         let mut job = job.map_err(|error| Error::Starting(block.number, error))?;
-        // The first copy takes all that comes, for a while.
-        job.set_open(block.is_open || self.begins_alone(block));
         if block.number > 1 {
             job.out.skip_lines(self.options.header_lines);
         }

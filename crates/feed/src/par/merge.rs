@@ -88,6 +88,19 @@ impl Collector {
         }
     }
 
+    /// Takes over the output of a first copy. For [`Merge::Squeeze`], that was written already: it ends with the byte,
+    /// because its input ended with a line end.
+    pub(super) fn begin(&mut self, output: &[u8]) -> Result<(), Trouble> {
+        match self {
+            Self::Numbers(numbers) => numbers.add(output).map_err(Trouble::Output),
+            Self::Squeeze(_, ends_with_it) => {
+                *ends_with_it = true;
+                Ok(())
+            }
+            Self::UniqCount(_) | Self::Files(_) => Ok(()),
+        }
+    }
+
     /// Takes the output of the next block.
     pub(super) fn take(&mut self, output: &mut Kept, out: BorrowedFd<'_>) -> Result<(), Trouble> {
         match self {

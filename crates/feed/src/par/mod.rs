@@ -13,6 +13,7 @@ mod crew;
 mod cut;
 mod dealer;
 mod ended;
+mod first;
 mod fitting;
 mod intake;
 mod job;
@@ -52,6 +53,7 @@ pub use stop::Stop;
 
 use cut::Cutter;
 use dealer::Dealer;
+use first::{Begun, First};
 use fitting::Fitting;
 use intake::Intake;
 use prove::Beginning;
@@ -79,28 +81,41 @@ pub fn par(
 ) -> Result<Ended, Error> {
     let lender = Lender::new(usize::try_from(options.used_bytes().0).unwrap_or(usize::MAX));
     let fitting = Arc::new(Fitting::new(options.jobs.most()));
+    let ends = [output.as_fd(), errors.as_fd()];
+    let (source, begun) = match &options.caution {
+        Some(caution) => match first::begin((command, source), ends, &options, caution, stop)? {
+            First::Ended(ended) => return Ok(ended),
+            First::Begun(source, begun) => {
+                on_event(Event::Dealing);
+                (source, Some(begun))
+            }
+        },
+        None => (source, None),
+    };
     let cut = (options.records.clone(), options.block);
     let memory = (&lender, Arc::clone(&fitting));
     let mut cutter =
         Cutter::new(source, cut, options.window.0, memory).map_err(Error::Preparing)?;
     if let Some(caution) = &options.caution {
-        fitting.set_alone(true);
         cutter.be_cautious(caution);
+    }
+    if let Some(begun) = &begun {
+        cutter.begin_with(&begun.rest).map_err(Error::Preparing)?;
     }
     let reader = Reader::start(cutter, options.header_lines).map_err(Error::Preparing)?;
     let mut intake = Intake::new(reader, Arc::clone(&fitting));
-    let ends = [output.as_fd(), errors.as_fd()];
     if options.is_proved {
         let most = PROVED_BYTES.min(options.window.0 / 4);
         let beginning = Beginning::take(&mut intake, most, stop);
         if beginning.blocks.is_empty() {
             // Reading failed, or a signal came.
-            return deal((command, lender), intake, ends, options, stop, on_event);
+            return deal((command, lender), (intake, begun), ends, options, stop, on_event);
         }
         let again = |header, blocks, output: &File, errors: &File| {
             let intake = Intake::of(header, blocks, fitting);
             let ends = [output.as_fd(), errors.as_fd()];
-            deal((command, lender.clone()), intake, ends, prove::plan(&options), stop, |_| {})
+            let plan = prove::plan(&options);
+            deal((command, lender.clone()), (intake, None), ends, plan, stop, |_| {})
         };
         let difference = beginning.difference(command, &lender, stop, again)?;
         if let Some(signal) = stop.signal() {
@@ -112,13 +127,13 @@ pub fn par(
         }
         beginning.put_back(&mut intake);
     }
-    deal((command, lender), intake, ends, options, stop, on_event)
+    deal((command, lender), (intake, begun), ends, options, stop, on_event)
 }
 
 /// Deals out what comes in.
 fn deal(
     (command, lender): (&Command, Lender),
-    intake: Intake,
+    intake: (Intake, Option<Begun>),
     [output, errors]: [BorrowedFd<'_>; 2],
     options: Options,
     stop: &Stop,

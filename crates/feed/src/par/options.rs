@@ -49,8 +49,8 @@ pub struct Options {
     /// Work on the beginning of the input (64 MiB, at most a quarter of the window) twice, in blocks and in one piece. If
     /// output or status differ, go on with one copy of the command that gets everything.
     pub is_proved: bool,
-    /// Begin with one copy that takes everything as it comes, and deal out only once it is what the input waits for and a
-    /// CPU is idle. What would not have been written by one copy of the command is not written: nothing after the block
+    /// Begin with one copy that takes everything as it comes, and deal out only once it is what the input waits for, slow,
+    /// and a CPU is idle. What would not have been written by one copy of the command is not written: nothing after the block
     /// of a copy that failed.
     pub caution: Option<Caution>,
     /// What Linux grants pipes here.

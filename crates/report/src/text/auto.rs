@@ -33,7 +33,9 @@ fn part(record: &RunRecord, auto: &AutoRecord) -> Option<String> {
                 "{title} ran as it is, because counting gave another answer on the first of the data"
             )
         }
-        AutoWhat::Alone => format!("{title} ran once: nothing waited for it, or no CPU was idle"),
+        AutoWhat::Alone => {
+            format!("{title} ran once: it is fast, nothing waited for it, or no CPU was idle")
+        }
         _ => return None,
     })
 }

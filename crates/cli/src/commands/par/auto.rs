@@ -38,9 +38,18 @@ const LEAST_FILES: u64 = 64;
 pub(super) fn run(options: &ParOptions) -> Result<Exit> {
     let command = setup::command(options)?;
     if let Some(line) = &options.line {
-        return match fusion_of_line(&line.to_string_lossy(), collates_bytes()) {
-            Some(fusion) if can_stand_between() => fused::run(options, &command, &fusion),
-            _ => become_command(options, &command),
+        let done = match fusion_of_line(&line.to_string_lossy(), collates_bytes()) {
+            Some(fusion) if fusion.file.is_some() && can_write() => {
+                fused::run_on_file(options, &fusion)?
+            }
+            Some(fusion) if fusion.file.is_none() && can_stand_between() => {
+                Some(fused::run(options, &command, &fusion)?)
+            }
+            _ => None,
+        };
+        return match done {
+            Some(exit) => Ok(exit),
+            None => become_command(options, &command),
         };
     }
     match Plan::of(&options.command) {
@@ -61,9 +70,13 @@ fn has_bytes_for_characters() -> bool {
 /// Whether input and output are there, nobody types the input, there are descriptors for pipes, and whose reader leaves is
 /// ended by a signal, not told.
 fn can_stand_between() -> bool {
+    can_write() && !stdin_was_closed() && !stdin().is_terminal()
+}
+
+/// The same as far as the output is concerned.
+fn can_write() -> bool {
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let are_open = !stdin_was_closed() && !stdout_was_closed();
-    are_open && files >= LEAST_FILES && !sigpipe_was_ignored() && !stdin().is_terminal()
+    !stdout_was_closed() && files >= LEAST_FILES && !sigpipe_was_ignored()
 }
 
 /// Whether there are CPUs for several copies and enough input, as far as is known.

@@ -1,13 +1,14 @@
 //! Stages that are one question, answered by `count`, once it has shown on this data that the answer is the same.
 
-use std::fs::File;
+use std::ffi::OsString;
+use std::fs::{File, metadata};
 use std::io::{self, Read as _, Seek as _, Write as _, copy, pipe, stdin, stdout};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Output, Stdio};
 use std::thread::{self, JoinHandle};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use fullbore_auto::Fusion;
 use fullbore_feed::Input;
 use fullbore_feed::par::Command;
@@ -16,6 +17,7 @@ use fullbore_process::hand_on_ignored_signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::program;
 use crate::args::par::ParOptions;
 use crate::commands::auto::{Done, tell};
 use crate::commands::count;
@@ -36,6 +38,32 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 /// What one read of the input takes at most.
 const READ_BYTES: usize = 1 << 20;
 
+/// Answers the question about a file; `None` if it is no regular file, short, or the answers differ: then nothing was done.
+pub(super) fn run_on_file(options: &ParOptions, fusion: &Fusion) -> Result<Option<Exit>> {
+    let Some(path) = fusion.file.as_deref() else { return Ok(None) };
+    let is_regular = |path| metadata(path).is_ok_and(|about| about.is_file());
+    // A named pipe would be waited for.
+    let Some(input) = Some(path).filter(|path| is_regular(*path)).and_then(|p| File::open(p).ok())
+    else {
+        return Ok(None);
+    };
+    let mut held = Vec::new();
+    (&input).take(PROVED_BYTES as u64).read_to_end(&mut held).context(path.to_owned())?;
+    let end = whole_lines(&held);
+    if held.len() < PROVED_BYTES || end == 0 {
+        return Ok(None);
+    }
+    let words = ["sh", "-c", &fusion.line()].map(OsString::from);
+    let Ok(stages) = program::find(words.into()) else { return Ok(None) };
+    if !prove(&stages, fusion, None, (&mut held, end))? {
+        tell(options.tell.as_deref(), Done::Differs);
+        return Ok(None);
+    }
+    tell(options.tell.as_deref(), Done::Fused { proved_bytes: end as u64 });
+    let input = Input::open(path.as_ref()).map_err(|error| anyhow!("par: {path}: {error}"))?;
+    count::fused(fusion, input, stdout()).map(Some)
+}
+
 /// Answers the question: by the stages themselves if the input is short or the answers differ.
 pub(super) fn run(options: &ParOptions, command: &Command, fusion: &Fusion) -> Result<Exit> {
     // Nothing may stay in a buffer of its own.
@@ -46,10 +74,10 @@ pub(super) fn run(options: &ParOptions, command: &Command, fusion: &Fusion) -> R
         tell(options.tell.as_deref(), Done::AsItIs);
         return serially(command, &held, input);
     }
-    let end = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let end = whole_lines(&held);
     let is_proved = match end {
         0 => false,
-        _ => prove(command, fusion, &input, (&mut held, end))?,
+        _ => prove(command, fusion, Some(&input), (&mut held, end))?,
     };
     if !is_proved {
         tell(options.tell.as_deref(), Done::Differs);
@@ -59,11 +87,16 @@ pub(super) fn run(options: &ParOptions, command: &Command, fusion: &Fusion) -> R
     count::fused(fusion, Input::new(input, "standard input").after(held), stdout())
 }
 
-/// Whether the stages and `count` say the same of the first bytes that are held, while what comes is held, too.
+/// Bytes up to the last line end.
+fn whole_lines(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
+}
+
+/// Whether the stages and `count` say the same of the first bytes that are held, while what comes of a stream is held, too.
 fn prove(
     command: &Command,
     fusion: &Fusion,
-    input: &File,
+    input: Option<&File>,
     (held, end): (&mut Vec<u8>, usize),
 ) -> Result<bool> {
     let [for_stages, for_count] = [in_memory(&held[..end])?, in_memory(&held[..end])?];
@@ -74,7 +107,9 @@ fn prove(
     let stages = thread::spawn(move || child.wait_with_output());
     let ours = in_memory(&[])?;
     let counted = count::fused(fusion, Input::new(for_count, "the beginning"), ours.try_clone()?);
-    wait_for(&stages, input, held)?;
+    if let Some(input) = input {
+        wait_for(&stages, input, held)?;
+    }
     let Ok(Ok(Output { status, stdout, stderr })) = stages.join() else { return Ok(false) };
     let mut own = Vec::new();
     (&ours).rewind()?;

@@ -1,4 +1,4 @@
-//! One copy that takes everything as it comes: at first, and where dealing out might be noticed.
+//! One copy that takes everything as it comes, where dealing out might be noticed.
 
 use std::time::Instant;
 
@@ -9,11 +9,6 @@ use crate::par::cut::Block;
 use crate::par::ended::{Error, Event};
 
 impl<E: FnMut(Event)> Dealer<'_, E> {
-    /// Whether this block begins a copy that takes more than it.
-    pub(super) fn begins_alone(&self, block: &Block) -> bool {
-        self.options.caution.is_some() && block.number == 1
-    }
-
     /// Gives what has come to the copy that takes everything, if there is one; tells whether it goes on to do so.
     ///
     /// It ends, after whole records, as soon as more waits than it has taken and a CPU is idle.
