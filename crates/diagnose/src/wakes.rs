@@ -56,7 +56,8 @@ pub(super) fn finding(flow: &Flow<'_>) -> Option<Wakes> {
     Some(Wakes { is_verdict: is_largest(critical, waking), finding })
 }
 
-fn waking_ns(stage: &StageFlow<'_>) -> f64 {
+/// How long a stage waited for a CPU to wake up, at most.
+pub(super) fn waking_ns(stage: &StageFlow<'_>) -> f64 {
     part_ns(stage.stage.waking_percent.unwrap_or(0.0), stage.life_ns)
 }
 
@@ -64,8 +65,9 @@ fn waking_ns(stage: &StageFlow<'_>) -> f64 {
 fn is_largest(stage: &StageFlow<'_>, waking_ns: f64) -> bool {
     let percents = [stage.stage.blocked_reading_percent, stage.stage.blocked_writing_percent];
     let pipes_ns: f64 = percents.iter().flatten().map(|p| part_ns(*p, stage.life_ns)).sum();
+    let waited_ns = pipes_ns + stage.runnable_ns;
     let other_ns = part_ns(stage.stage.blocked_other_percent, stage.life_ns);
-    let rest = [stage.running_ns, stage.runnable_ns, pipes_ns - waking_ns, other_ns];
+    let rest = [stage.running_ns, waited_ns - waking_ns, other_ns];
     rest.iter().all(|part| waking_ns > *part)
 }
 

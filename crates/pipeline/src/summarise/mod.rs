@@ -146,8 +146,8 @@ impl Summary<'_> {
 
     fn waking_ns(&self, account: &StageAccount) -> Option<f64> {
         let price_ns = self.price_ns.filter(|_| !account.unseen.waits)?;
-        let blocked_ns = account.spent.reading_ns + account.spent.writing_ns;
-        (account.wakes.slices > 0).then(|| waking_ns(blocked_ns, account.wakes.wake_ups, price_ns))
+        let waited_ns = account.spent.waited_to_go_on_ns();
+        (account.wakes.slices > 0).then(|| waking_ns(waited_ns, account.wakes.wake_ups, price_ns))
     }
 
     fn pipes(&self) -> Vec<PipeRecord> {

@@ -255,7 +255,7 @@ mod tests {
                 for stage in &mut totals.stages {
                     stage.wake_ups += 10.0 * rate.wake_ups;
                     stage.running_ns += 5.0 * rate.cpu_ns as f64;
-                    stage.blocked_on_pipes_ns += (10 * MS - 5 * rate.cpu_ns.min(2 * MS)) as f64;
+                    stage.waited_ns += (10 * MS - 5 * rate.cpu_ns.min(2 * MS)) as f64;
                 }
                 totals.is_fresh = (totals.at_ns / MS).is_multiple_of(50);
                 if let Some(order) = self.keeper.decide(&self.totals, PRICE_NS) {
@@ -285,7 +285,7 @@ mod tests {
         let mut run = Simulated::new();
         run.pass(100_000, IN_TURNS, IN_TURNS);
         let starts: Vec<u64> = run.orders.iter().step_by(2).map(|(at, _)| *at / 1000).collect();
-        assert_eq!(starts, [0, 10, 31, 72], "{:?}", run.orders);
+        assert_eq!(starts, [0, 10, 31, 71], "{:?}", run.orders);
         assert!(run.orders.iter().skip(1).step_by(2).all(|(_, order)| *order == Order::Stop));
         assert_eq!(run.outcomes(), [(Outcome::Reverted, Some(100.0)); 4]);
     }
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(run.orders, [(250, Order::Start), (550, Order::Stop)]);
         assert_eq!(run.outcomes(), [(Outcome::Kept, Some(200.0))]);
         run.pass(1000, IN_TURNS, full);
-        assert_eq!(run.orders[2], (1810, Order::Start), "{:?}", run.orders);
+        assert_eq!(run.orders[2], (1800, Order::Start), "{:?}", run.orders);
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl Waking {
     fn totals(&self, accounts: &Accounts, look: &Look) -> Totals {
         let stages = accounts.stages.iter().map(|stage| StageTotals {
             running_ns: stage.spent.running_ns,
-            blocked_on_pipes_ns: stage.spent.reading_ns + stage.spent.writing_ns,
+            waited_ns: stage.spent.waited_to_go_on_ns(),
             wake_ups: stage.wakes.wake_ups,
         });
         let moved = accounts.stages.iter().filter_map(|stage| stage.io.total);

@@ -1,9 +1,12 @@
 //! What a stretch of a run shows about wake-ups.
 
-/// The part of a stage's waits for pipes that it waited to be woken, at most: what it was blocked on pipes, or its wake-ups
-/// at their price.
-pub(crate) fn waking_ns(blocked_on_pipes_ns: f64, wake_ups: f64, price_ns: u64) -> f64 {
-    blocked_on_pipes_ns.min(wake_ups * price_ns as f64).max(0.0)
+/// The part of a stage's waits that it waited for a CPU to wake up, at most: what it waited for pipes and for a CPU, or its
+/// wake-ups at their price.
+///
+/// Linux counts it as waiting for a CPU from the moment at which the thread is given to the CPU that sleeps, so it is mostly
+/// there; some of the price is CPU time of whoever wakes it.
+pub(crate) fn waking_ns(waited_ns: f64, wake_ups: f64, price_ns: u64) -> f64 {
+    waited_ns.min(wake_ups * price_ns as f64).max(0.0)
 }
 
 /// Sums since the start of a run.
@@ -27,7 +30,8 @@ pub(crate) struct Totals {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StageTotals {
     pub(crate) running_ns: f64,
-    pub(crate) blocked_on_pipes_ns: f64,
+    /// For pipes and for a CPU.
+    pub(crate) waited_ns: f64,
     pub(crate) wake_ups: f64,
 }
 
@@ -52,7 +56,7 @@ impl Window {
             let then = from.stages.get(index).copied().unwrap_or_default();
             StageTotals {
                 running_ns: now.running_ns - then.running_ns,
-                blocked_on_pipes_ns: now.blocked_on_pipes_ns - then.blocked_on_pipes_ns,
+                waited_ns: now.waited_ns - then.waited_ns,
                 wake_ups: now.wake_ups - then.wake_ups,
             }
         });
@@ -74,7 +78,7 @@ impl Window {
     /// The share of the window in which the critical stage, which has the least time to spare, waited to be woken.
     pub(crate) fn critical_waking_share(&self, price_ns: u64) -> f64 {
         let stages = self.stages.iter().map(|stage| {
-            let waking_ns = waking_ns(stage.blocked_on_pipes_ns, stage.wake_ups, price_ns);
+            let waking_ns = waking_ns(stage.waited_ns, stage.wake_ups, price_ns);
             (stage.running_ns + waking_ns, waking_ns)
         });
         let critical = stages.max_by(|one, other| one.0.total_cmp(&other.0));
@@ -119,7 +123,7 @@ mod tests {
     fn only_the_critical_stage_counts() {
         let stage = |running_ns, wake_ups| StageTotals {
             running_ns,
-            blocked_on_pipes_ns: 1e9 - running_ns,
+            waited_ns: 1e9 - running_ns,
             wake_ups,
         };
         let window = |stages: &[StageTotals]| {

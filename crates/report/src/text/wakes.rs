@@ -28,7 +28,7 @@ fn waiting(record: &RunRecord) -> Option<String> {
         .iter()
         .filter_map(|stage| {
             let share = stage.waking_percent.filter(|share| *share >= NOTABLE_PERCENT)?;
-            Some((share, visible::line(stage.title())))
+            Some((share, visible::line(&stage.title())))
         })
         .collect();
     notable.sort_by(|one, other| other.0.total_cmp(&one.0));
