@@ -1,6 +1,7 @@
 //! The run itself: start, sample, account, tune, pass signals on, and report.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,9 @@ pub struct Options {
     pub tuning: Tuning,
     /// Whether idle CPUs may be kept awake while that makes the pipeline faster.
     pub keep_awake: bool,
+    /// A folder of the user that Linux empties when the machine is started (`XDG_RUNTIME_DIR`): what was measured of the
+    /// machine is kept there for other runs, unless others can enter it.
+    pub remember_in: Option<PathBuf>,
     /// Whether every switch is counted.
     pub exact: Exact,
     /// Where to record every sample, for [`crate::replay`].
@@ -152,7 +156,7 @@ impl Session {
             pace: Pace::new(started.unix_ns),
             tuning: options.tuning,
             doubts: Vec::new(),
-            waking: Waking::new(options.keep_awake),
+            waking: Waking::new(options.keep_awake, options.remember_in.as_deref()),
             before,
             host,
             job: options.job,

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{IsTerminal, stderr};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use fullbore_dash::terminal_size;
@@ -41,6 +41,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     let mut watching = Options::default();
     watching.tuning = tuning;
     watching.keep_awake = options.tune.keep_awake;
+    watching.remember_in = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     watching.exact = match options.exact {
         args::Exact::Auto => Exact::Auto,
         args::Exact::Always => Exact::Always,

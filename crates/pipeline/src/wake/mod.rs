@@ -7,6 +7,7 @@ mod pollers;
 mod price;
 mod share;
 
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
@@ -47,6 +48,8 @@ pub(crate) struct Waking {
     /// CPUs that the run may use.
     cpus: Vec<usize>,
     price: Price,
+    /// The file in which it is remembered.
+    place: Option<PathBuf>,
     /// Where the present window began that is asked whether the price is interesting.
     from: Totals,
     waiting_ns: u64,
@@ -75,7 +78,9 @@ struct Keeping {
 
 impl Waking {
     /// Watches the wake-ups of a run that begins now; idle CPUs are kept awake only if that is wanted.
-    pub(crate) fn new(is_keeping_wanted: bool) -> Self {
+    ///
+    /// The price of a wake-up is remembered in the folder, if it is private to this user.
+    pub(crate) fn new(is_keeping_wanted: bool, remember_in: Option<&Path>) -> Self {
         let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
         let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect();
         let keeping = is_keeping_wanted.then(|| Keeping {
@@ -85,7 +90,8 @@ impl Waking {
             ruled_out: ruled_out(&cpus),
         });
         let from = Totals::default();
-        Self { cpus, price: Price::Unknown, from, waiting_ns: 0, keeping }
+        let place = remember_in.and_then(price::place);
+        Self { cpus, price: Price::Unknown, place, from, waiting_ns: 0, keeping }
     }
 
     /// Takes in a sample that the accounts have taken in, and does what follows from it.
@@ -170,7 +176,7 @@ impl Waking {
         }
         self.from = now.clone();
         if window.most_wake_ups_per_second() >= INTERESTING_WAKE_UPS && window.spare_cpus() >= 1.0 {
-            self.price = ask(self.cpus[0], self.cpus[1]);
+            self.price = ask(self.cpus[0], self.cpus[1], self.place.clone());
         }
     }
 
@@ -218,8 +224,7 @@ fn count(cpus: &[usize]) -> u32 {
 }
 
 /// The price between two CPUs: as remembered, or measured on a thread of its own.
-fn ask(one: usize, other: usize) -> Price {
-    let place = price::place();
+fn ask(one: usize, other: usize, place: Option<PathBuf>) -> Price {
     if let Some(price_ns) = place.as_ref().and_then(|place| price::recall(place, (one, other))) {
         return Price::Known(price_ns);
     }

@@ -65,10 +65,9 @@ fn time_pings(cpu: usize, mut to: PipeWriter, mut from: PipeReader) -> io::Resul
     Ok(times)
 }
 
-/// A file in which prices are remembered, if there is a place that is private to this user.
-pub(crate) fn place() -> Option<PathBuf> {
-    let folder = PathBuf::from(std::env::var_os("XDG_RUNTIME_DIR")?);
-    let metadata = fs::symlink_metadata(&folder).ok()?;
+/// A file in this folder in which prices are remembered, if the folder is private to this user.
+pub(crate) fn place(folder: &Path) -> Option<PathBuf> {
+    let metadata = fs::symlink_metadata(folder).ok()?;
     let is_private = metadata.is_dir()
         && metadata.permissions().mode() & 0o077 == 0
         && metadata.uid() == rustix::process::geteuid().as_raw();
@@ -127,6 +126,17 @@ mod tests {
         assert_eq!(recall(&place, (0, 1)), Some(33_000));
         assert_eq!(recall(&place, (0, 2)), None);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_others_can_enter_is_no_place_to_remember_prices() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |bits| fs::set_permissions(folder.path(), fs::Permissions::from_mode(bits));
+        mode(0o755).unwrap();
+        assert_eq!(place(folder.path()), None);
+        mode(0o700).unwrap();
+        assert_eq!(place(folder.path()), Some(folder.path().join("fullbore-wake-up-price")));
+        assert_eq!(place(&folder.path().join("absent")), None);
     }
 
     #[test]
