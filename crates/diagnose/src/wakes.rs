@@ -16,13 +16,12 @@ pub(super) struct Wakes {
     pub(super) finding: Finding,
 }
 
-/// Looks at the critical stage: the one that has least time to spare, if waking up is no time of its own choice.
+/// Looks at the critical stage: the one that runs most. Whoever waits for a busy stage is woken often, too, and loses nothing
+/// by it.
 pub(super) fn finding(flow: &Flow<'_>) -> Option<Wakes> {
     let price_ns = flow.record.wake_up_price_ns?;
-    let critical = flow.stages.iter().max_by(|one, other| {
-        let needed_ns = |stage: &StageFlow<'_>| stage.running_ns + waking_ns(stage);
-        needed_ns(one).total_cmp(&needed_ns(other))
-    })?;
+    let stages = flow.stages.iter();
+    let critical = stages.max_by(|one, other| one.running_ns.total_cmp(&other.running_ns))?;
     let waking = waking_ns(critical);
     if flow.span_ns <= 0.0 || waking < WORTH_IT * flow.span_ns {
         return None;
@@ -36,7 +35,7 @@ pub(super) fn finding(flow: &Flow<'_>) -> Option<Wakes> {
     let each = bytes_each
         .map_or_else(String::new, |bytes| format!(", and moves {} bytes each time", count(bytes)));
     let message = format!(
-        "{} waits up to {} {} for a CPU to wake up: it is woken {} times a second, at {} µs each{each}.",
+        "{} waits about {} {} for a CPU to wake up: it is woken {} times a second, at {} µs each{each}.",
         critical.name,
         amounts.amount(waking),
         amounts.suffix(),
@@ -56,7 +55,7 @@ pub(super) fn finding(flow: &Flow<'_>) -> Option<Wakes> {
     Some(Wakes { is_verdict: is_largest(critical, waking), finding })
 }
 
-/// How long a stage waited for a CPU to wake up, at most.
+/// How long a stage waited for a CPU to wake up, in about.
 pub(super) fn waking_ns(stage: &StageFlow<'_>) -> f64 {
     part_ns(stage.stage.waking_percent.unwrap_or(0.0), stage.life_ns)
 }

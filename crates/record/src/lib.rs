@@ -192,7 +192,7 @@ pub struct StageRecord {
     /// Linux does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_ups: Option<u64>,
-    /// The share of its life in which it waited for a CPU to wake up, at most: what it waited for pipes and for a CPU, or its
+    /// The share of its life in which it waited for a CPU to wake up, in about: what it waited for pipes and for a CPU, or its
     /// wake-ups at their price (`wake_up_price_ns`), whichever is less. `None` when either is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waking_percent: Option<f64>,

@@ -1,6 +1,6 @@
 //! What a stretch of a run shows about wake-ups.
 
-/// The part of a stage's waits that it waited for a CPU to wake up, at most: what it waited for pipes and for a CPU, or its
+/// The part of a stage's waits that it waited for a CPU to wake up, in about: what it waited for pipes and for a CPU, or its
 /// wake-ups at their price.
 ///
 /// Linux counts it as waiting for a CPU from the moment at which the thread is given to the CPU that sleeps, so it is mostly
@@ -75,11 +75,12 @@ impl Window {
         most / self.seconds()
     }
 
-    /// The share of the window in which the critical stage, which has the least time to spare, waited to be woken.
+    /// The share of the window in which the critical stage, which ran most, waited to be woken. Whoever waits for a busy stage
+    /// is woken often, too, and loses nothing by it.
     pub(crate) fn critical_waking_share(&self, price_ns: u64) -> f64 {
         let stages = self.stages.iter().map(|stage| {
             let waking_ns = waking_ns(stage.waited_ns, stage.wake_ups, price_ns);
-            (stage.running_ns + waking_ns, waking_ns)
+            (stage.running_ns, waking_ns)
         });
         let critical = stages.max_by(|one, other| one.0.total_cmp(&other.0));
         critical.map_or(0.0, |(_, waking_ns)| waking_ns / self.length_ns.max(1) as f64)
@@ -131,7 +132,7 @@ mod tests {
             Window::between(&Totals::default(), &to, 2)
         };
         // A reader that is always woken, and always in time: the writer never waits.
-        let idle_reader = window(&[stage(0.95e9, 10.0), stage(0.1e9, 10_000.0)]);
+        let idle_reader = window(&[stage(0.95e9, 10.0), stage(0.1e9, 40_000.0)]);
         assert!(idle_reader.critical_waking_share(30_000) < 0.01);
         let in_turns = window(&[stage(0.3e9, 12_000.0), stage(0.3e9, 10_000.0)]);
         assert!((in_turns.critical_waking_share(30_000) - 0.36).abs() < 0.001);

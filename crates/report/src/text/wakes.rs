@@ -37,7 +37,7 @@ fn waiting(record: &RunRecord) -> Option<String> {
         shares.map(|(share, title)| format!("{title} {}", percent(*share))).collect();
     (!shares.is_empty()).then(|| {
         format!(
-            "waiting for a CPU to wake up, at {} µs each time: at most {} of the time",
+            "waiting for a CPU to wake up, at {} µs each time: about {} of the time",
             price_ns.div_ceil(1000),
             shares.join(", ")
         )
