@@ -134,7 +134,7 @@ mod tests {
         // A reader that is always woken, and always in time: the writer never waits.
         let idle_reader = window(&[stage(0.95e9, 10.0), stage(0.1e9, 40_000.0)]);
         assert!(idle_reader.critical_waking_share(30_000) < 0.01);
-        let in_turns = window(&[stage(0.3e9, 12_000.0), stage(0.3e9, 10_000.0)]);
+        let in_turns = window(&[stage(0.31e9, 12_000.0), stage(0.3e9, 10_000.0)]);
         assert!((in_turns.critical_waking_share(30_000) - 0.36).abs() < 0.001);
     }
 
