@@ -43,6 +43,7 @@ mod json_group;
 mod json_select;
 mod json_signals;
 mod json_where;
+mod keep_awake;
 mod lab;
 mod leaks;
 mod par;

@@ -7,6 +7,7 @@ use super::evidence::Evidence;
 use super::flow::{Flow, StageFlow};
 use super::parts::{Advice, command, only, text};
 use super::phrases::{list, percent, time};
+use super::wakes::waking_ns;
 
 /// At this share of all CPUs in use there is hardly one to spare.
 const CPUS_IN_USE: f64 = 0.85;
@@ -86,9 +87,17 @@ impl Demand {
     }
 }
 
+/// What a stage waited for a CPU, without what it waited for one that slept: that is no lack of CPUs.
+fn wants_a_cpu_ns(stage: &StageFlow<'_>) -> f64 {
+    (stage.runnable_ns - waking_ns(stage)).max(0.0)
+}
+
 /// Compares what the stages need with what the machine gave them.
 pub(super) fn starved(flow: &Flow<'_>) -> Option<Starved> {
-    let demand = Demand::of(flow);
+    let mut demand = Demand::of(flow);
+    if !demand.uses_all_cpus() {
+        demand.runnable_ns = flow.stages.iter().map(wants_a_cpu_ns).sum();
+    }
     if demand.cpus == 0 || demand.span_ns <= 0.0 {
         return None;
     }

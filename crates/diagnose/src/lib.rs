@@ -6,6 +6,7 @@
 //!                                                      ├─ cpus        cpu_starved
 //!                                                      ├─ turns       taking_turns
 //!                                                      ├─ calls       small_calls
+//!                                                      ├─ wakes       wake_ups
 //!                                                      └─ quota       small_pipe
 //! ```
 #![forbid(unsafe_code)]
@@ -30,6 +31,7 @@ mod phrases;
 mod quota;
 mod sockets;
 mod turns;
+mod wakes;
 
 use fullbore_record::{Finding, RunRecord, advice_text};
 
@@ -71,8 +73,16 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
     let lost_ns = grave.iter().map(|incident| incident.lasted_ns).max();
     findings.extend(grave.into_iter().map(|incident| incident.finding));
     if has_evidence {
+        let wakes = wakes::finding(&flow);
+        let (held_back, beside) = match wakes {
+            Some(wakes) if wakes.is_verdict && lost_ns.is_none() => (Some(wakes.finding), None),
+            wakes => (None, wakes.map(|wakes| wakes.finding)),
+        };
         match lost_ns {
-            None => findings.extend(what_held_it_back(&flow, choice)),
+            None => {
+                findings.extend(held_back);
+                findings.extend(what_held_it_back(&flow, choice));
+            }
             Some(lost_ns) => {
                 let rest_ns = flow.span_ns - lost_ns as f64;
                 let told = findings.iter().filter_map(|finding| finding.stage).collect::<Vec<_>>();
@@ -85,6 +95,7 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
                 findings.extend(named.map(|c| bottleneck::finding(&flow, c)));
             }
         }
+        findings.extend(beside);
         findings.extend(calls::findings(&flow, choice.map(|c| c.top)));
         findings.extend(quota::finding(&flow));
     }

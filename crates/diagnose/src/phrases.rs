@@ -51,10 +51,18 @@ pub(super) fn size(bytes: u64) -> String {
 
 /// `fullbore run` with these options and the line of this run; `None` when the line is long or has several lines.
 pub(super) fn run_again(options: &str, line: &str) -> Option<String> {
-    let is_simple = line.chars().count() <= PASTED_CHARS
-        && !line.contains(|c: char| c.is_control() || c == '…');
-    (is_simple && !line.is_empty())
-        .then(|| format!("fullbore run {options} {}", shell_words::quote(line)))
+    can_be_pasted(line).then(|| format!("fullbore run {options} {}", shell_words::quote(line)))
+}
+
+/// The line of this run with all stages on one CPU; `None` when it is long or has several lines.
+pub(super) fn on_one_cpu(line: &str) -> Option<String> {
+    can_be_pasted(line).then(|| format!("taskset -c 0 fullbore run {}", shell_words::quote(line)))
+}
+
+fn can_be_pasted(line: &str) -> bool {
+    !line.is_empty()
+        && line.chars().count() <= PASTED_CHARS
+        && !line.contains(|c: char| c.is_control() || c == '…')
 }
 
 /// `a`, `a and b`, `a, b and c`.

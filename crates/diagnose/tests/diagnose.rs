@@ -110,6 +110,7 @@ fn every_kind_of_finding_is_the_subject_of_a_case() {
         "sink_bound",
         "small_calls",
         "small_pipe",
+        "wake_ups",
         "leaked_end",
         "deadlock",
         "stalled",

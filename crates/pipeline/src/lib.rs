@@ -28,6 +28,7 @@ mod subject;
 mod summarise;
 mod topology;
 mod tune;
+mod wake;
 
 pub use command::Command;
 pub use error::Error;

@@ -18,6 +18,7 @@ use crate::summarise::{Frame, record};
 use crate::topology::pipes::Pipes;
 use crate::topology::{Roots, Topology};
 use crate::tune::{Answer, Change, Tuner, Tuning};
+use crate::wake::WakeUps;
 use fullbore_diagnose::diagnose;
 use fullbore_record::RunRecord;
 
@@ -55,9 +56,15 @@ pub(crate) struct End {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cpu_ns: Option<u64>,
     pub(crate) observer_cpu_ns: u64,
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub(crate) wake_ups: WakeUps,
     /// Gaps that are known at the end only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) gaps: Vec<String>,
+}
+
+fn is_none(wake_ups: &WakeUps) -> bool {
+    *wake_ups == WakeUps::default()
 }
 
 /// Writes a recording, if one is wanted. A failure to write ends the recording, not the run.
@@ -229,6 +236,7 @@ impl Replay {
             job: None,
             cpu_ns: end.cpu_ns,
             observer_cpu_ns: end.observer_cpu_ns,
+            wake_ups: end.wake_ups,
             host: &start.host,
         };
         let (mut record, _) = record(&self.observed, &frame);

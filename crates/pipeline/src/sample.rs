@@ -77,6 +77,9 @@ pub(crate) struct Look {
     /// Who got a CPU and who left it since the look before; `None` when that is not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) switches: Option<Switches>,
+    /// The bytes of all processes were counted that ran since they were counted last. No replay needs it.
+    #[serde(skip)]
+    pub(crate) io_was_due: bool,
 }
 
 impl Look {
@@ -157,8 +160,9 @@ pub(crate) struct ProcessLook {
     /// What the environment says in which that was started, when it was read.
     #[serde(flatten)]
     pub(crate) environment: Environment,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) peak_memory_bytes: Option<u64>,
+    /// What its status said, when that was read.
+    #[serde(flatten)]
+    pub(crate) status: StatusLook,
     /// From now on it counts as closed to us: another user's process, or one that is protected.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) waits_are_hidden: bool,
@@ -189,12 +193,31 @@ impl Environment {
     }
 }
 
+/// What `/proc/PID/status` tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StatusLook {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) peak_memory_bytes: Option<u64>,
+    /// How its first thread left its CPU, since it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) left_cpu: Option<LeftCpu>,
+}
+
 /// What `/proc/PID/stat` counts for the process as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts {
     pub(crate) threads: u32,
     /// CPU time of all its threads, ended ones included, in nanoseconds (to a clock tick).
     pub(crate) cpu_ns: u64,
+}
+
+/// How often a thread left its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LeftCpu {
+    /// To wait for something, each time to be woken later.
+    pub(crate) to_wait: u64,
+    /// Because another thread got the CPU.
+    pub(crate) to_another: u64,
 }
 
 /// What one thread did since the sample before.
@@ -207,6 +230,9 @@ pub(crate) struct TaskLook {
     pub(crate) running_ns: u64,
     /// Time ready to run, but waiting for a CPU.
     pub(crate) waiting_ns: u64,
+    /// How often it got a CPU.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) slices: u64,
     /// What it does at this moment.
     pub(crate) doing: Doing,
 }

@@ -1,6 +1,7 @@
 //! The run itself: start, sample, account, tune, pass signals on, and report.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,7 @@ use crate::summarise::{Frame, Numbers, record};
 use crate::topology::pipes::Pipes;
 use crate::topology::{Roots, Topology};
 use crate::tune::{Tuner, Tuning, apply, restore_all};
+use crate::wake::Waking;
 use crate::{Command, Error};
 use fullbore_diagnose::diagnose;
 use fullbore_record::{Job, RunRecord, Snapshot};
@@ -31,6 +33,11 @@ use fullbore_record::{Job, RunRecord, Snapshot};
 pub struct Options {
     /// What may be done to pipes.
     pub tuning: Tuning,
+    /// Whether idle CPUs may be kept awake while that makes the pipeline faster.
+    pub keep_awake: bool,
+    /// A folder of the user that Linux empties when the machine is started (`XDG_RUNTIME_DIR`): what was measured of the
+    /// machine is kept there for other runs, unless others can enter it.
+    pub remember_in: Option<PathBuf>,
     /// Whether every switch is counted.
     pub exact: Exact,
     /// Where to record every sample, for [`crate::replay`].
@@ -103,6 +110,7 @@ struct Session {
     pace: Pace,
     /// Signals of which it is not known yet whether the shell got them, too.
     doubts: Vec<Doubt>,
+    waking: Waking,
     before: Before,
 }
 
@@ -148,6 +156,7 @@ impl Session {
             pace: Pace::new(started.unix_ns),
             tuning: options.tuning,
             doubts: Vec::new(),
+            waking: Waking::new(options.keep_awake, options.remember_in.as_deref()),
             before,
             host,
             job: options.job,
@@ -199,6 +208,7 @@ impl Session {
         new.iter().for_each(|stage| self.sampler.leaders.hold(stage.leader.pid));
         let look = self.sampler.look(&self.observed.topology, now_ns);
         let mut changes = self.observed.take_in_look(&look);
+        self.waking.take_in(&self.observed.accounts, &look);
         self.recorder.sample(Sample { census, look });
         while let Some(change) = changes.pop() {
             let answer = apply(&change, self.tuning, &self.observed.topology, &self.sampler);
@@ -235,6 +245,7 @@ impl Session {
             job: self.job.as_ref(),
             cpu_ns: exit_status.and_then(|_| self.children_cpu_ns()),
             observer_cpu_ns: nanoseconds(cpu_time(ClockId::ProcessCPUTime)),
+            wake_ups: self.waking.outcome(),
             host: &self.host,
         };
         let (mut record, numbers) = record(&self.observed, &frame);
@@ -357,12 +368,21 @@ impl Session {
         self.learn_statuses();
         self.note_status(self.started.pid, exit_status);
         self.observed.finish();
+        self.waking.finish(elapsed_ns);
         let gaps: Vec<String> = self.stolen_time().into_iter().collect();
         self.observed.gaps.extend(gaps.iter().cloned());
         restore_all(&self.observed.topology, &self.sampler);
         let (record, _) = self.record(elapsed_ns, Some(exit_status));
         let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);
-        self.recorder.end(&End { elapsed_ns, exit_status, cpu_ns, observer_cpu_ns, gaps });
+        let wake_ups = self.waking.outcome();
+        self.recorder.end(&End {
+            elapsed_ns,
+            exit_status,
+            cpu_ns,
+            observer_cpu_ns,
+            wake_ups,
+            gaps,
+        });
         let signal = (status & 0x7f != 0).then_some(status & 0x7f);
         Finished { record, signal, was_refused: self.observed.tuner.was_refused() }
     }

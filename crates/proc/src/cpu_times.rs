@@ -9,6 +9,8 @@ pub struct CpuTimes {
     pub total_ticks: u64,
     /// Time in which this virtual machine had work to do and its host ran something else ("steal").
     pub stolen_ticks: u64,
+    /// Time in which a CPU had nothing to do, or waited for a disk.
+    pub idle_ticks: u64,
 }
 
 impl CpuTimes {
@@ -20,7 +22,11 @@ impl CpuTimes {
         let times: Vec<u64> = times.map(str::parse).collect::<Result<_, _>>().ok()?;
         // user, nice, system, idle, iowait, irq, softirq, steal; time of guests is in user and nice already.
         let times: &[u64; 8] = times.first_chunk()?;
-        Some(Self { total_ticks: times.iter().sum(), stolen_ticks: times[7] })
+        Some(Self {
+            total_ticks: times.iter().sum(),
+            stolen_ticks: times[7],
+            idle_ticks: times[3] + times[4],
+        })
     }
 
     /// The share of the time since `earlier` that was stolen, in percent; `None` when no time has passed.
@@ -40,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_first_line_sums_up_all_cpus() {
-        let times = CpuTimes { total_ticks: 900, stolen_ticks: 70 };
+        let times = CpuTimes { total_ticks: 900, stolen_ticks: 70, idle_ticks: 705 };
         assert_eq!(CpuTimes::parse(TEXT), Some(times));
     }
 
@@ -53,8 +59,8 @@ mod tests {
 
     #[test]
     fn a_share_needs_time_to_pass() {
-        let begin = CpuTimes { total_ticks: 900, stolen_ticks: 70 };
-        let end = CpuTimes { total_ticks: 1100, stolen_ticks: 90 };
+        let begin = CpuTimes { total_ticks: 900, stolen_ticks: 70, idle_ticks: 0 };
+        let end = CpuTimes { total_ticks: 1100, stolen_ticks: 90, idle_ticks: 0 };
         assert_eq!(end.stolen_percent_since(begin), Some(10.0));
         assert_eq!(begin.stolen_percent_since(begin), None);
         assert_eq!(begin.stolen_percent_since(end), None);

@@ -10,6 +10,7 @@ use rustix::process::{Pid, test_kill_process};
 
 use crate::{
     Activity, CpuTimes, Environment, Fact, Fd, Io, SchedStat, Stat, Status, Unavailable, children,
+    has_cpu_quota,
 };
 
 /// A process file system: `/proc`, or a captured copy of one in tests.
@@ -165,6 +166,13 @@ impl Root {
     #[must_use]
     pub fn cpu_times(&self) -> Option<CpuTimes> {
         CpuTimes::parse(&std::fs::read_to_string(self.path.join("stat")).ok()?)
+    }
+
+    /// Tells whether a CPU quota limits this process ([`has_cpu_quota`]). One that cannot be seen counts as none.
+    #[must_use]
+    pub fn has_cpu_quota(&self) -> bool {
+        let cgroup = std::fs::read_to_string(self.path.join("self/cgroup")).unwrap_or_default();
+        has_cpu_quota(&cgroup, |path| std::fs::read_to_string(path).ok())
     }
 
     /// Reads a thread's scheduler times.

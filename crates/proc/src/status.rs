@@ -15,6 +15,11 @@ pub struct Status {
     pub caught_signals: u64,
     /// Signals pending for the process or its first thread: bit n − 1 for signal n.
     pub pending_signals: u64,
+    /// How often the first thread gave up its CPU to wait for something, each time to be woken later; `None` on a Linux that
+    /// does not count it.
+    pub voluntary_switches: Option<u64>,
+    /// How often it lost its CPU to another thread.
+    pub involuntary_switches: Option<u64>,
 }
 
 impl Status {
@@ -36,6 +41,8 @@ impl Status {
                 "Uid" => status.effective_uid = words.nth(1).and_then(|word| word.parse().ok()),
                 "SigIgn" => status.ignored_signals = mask(words.next()),
                 "SigCgt" => status.caught_signals = mask(words.next()),
+                "voluntary_ctxt_switches" => status.voluntary_switches = number(words.next()),
+                "nonvoluntary_ctxt_switches" => status.involuntary_switches = number(words.next()),
                 "SigPnd" | "ShdPnd" => status.pending_signals |= mask(words.next()),
                 _ => {}
             }
@@ -62,6 +69,10 @@ impl Status {
     }
 }
 
+fn number(word: Option<&str>) -> Option<u64> {
+    word?.parse().ok()
+}
+
 fn mask(word: Option<&str>) -> u64 {
     word.and_then(|word| u64::from_str_radix(word, 16).ok()).unwrap_or(0)
 }
@@ -83,5 +94,14 @@ mod tests {
         assert!(
             status.ignores(1) && status.ignores(13) && !status.ignores(2) && !status.ignores(0)
         );
+    }
+
+    #[test]
+    fn switches_are_counted_apart_by_whether_the_thread_wanted_them() {
+        let text = "voluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t54\n";
+        let status = Status::parse(text);
+        assert_eq!((status.voluntary_switches, status.involuntary_switches), (Some(150), Some(54)));
+        let cut = Status::parse(&text[..text.len() - 2]);
+        assert_eq!((cut.voluntary_switches, cut.involuntary_switches), (Some(150), None));
     }
 }

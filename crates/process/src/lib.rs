@@ -14,6 +14,7 @@
 //! | Who adopts its orphans? | [`adopt_orphans`] |
 //! | How many files may it open? | [`raise_file_limit`] |
 //! | How exactly does it wake, and how soon does it get a CPU then? | [`wake_on_time`], [`run_in_short_slices`] |
+//! | How does a thread of it keep out of the way of everything else? | [`run_only_when_idle`] |
 //! | How does it refer to another process, and send it a signal? | [`Pidfd`], [`send_signal`], [`send_signal_to_child`] |
 //! | How much CPU time did its children use? | [`children_cpu_time`] |
 
@@ -27,7 +28,7 @@ mod usage;
 pub use pidfd::Pidfd;
 pub use settings::{adopt_orphans, raise_file_limit, wake_on_time};
 pub use signals::{hand_on_ignored_signals, send_signal, send_signal_to_child};
-pub use slice::run_in_short_slices;
+pub use slice::{run_in_short_slices, run_only_when_idle};
 pub use start::{
     hand_on_closed_descriptors, inherited, let_go_of_inherited, note_start, sigpipe_was_ignored,
     stdin_was_closed, stdout_was_closed,

@@ -35,6 +35,23 @@ pub fn run_in_short_slices(length: Duration) -> io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Lets the calling thread run only while nothing else wants its CPU (SCHED_IDLE), for good: without privileges Linux does
+/// not give another policy back.
+///
+/// # Errors
+/// Linux's error from sched_getattr(2) or sched_setattr(2), such as EPERM where a filter forbids them; nothing has changed
+/// then.
+///
+/// Source: sched(7), "SCHED_IDLE".
+pub fn run_only_when_idle() -> io::Result<()> {
+    let mut attributes = current()?;
+    attributes.sched_policy = libc::SCHED_IDLE.cast_unsigned();
+    attributes.sched_runtime = 0;
+    // SAFETY: Linux reads `size` bytes of the structure, and it is that large.
+    let answer = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// The policy of the calling thread with all that belongs to it.
 fn current() -> io::Result<sched_attr> {
     let mut attributes = sched_attr {
@@ -59,6 +76,16 @@ mod tests {
     #[test]
     fn the_structure_has_the_size_of_the_first_version() {
         assert_eq!(size_of::<sched_attr>(), SIZE as usize);
+    }
+
+    #[test]
+    fn a_thread_that_runs_only_when_idle_says_so_and_others_do_not() {
+        let of_it = std::thread::spawn(|| {
+            run_only_when_idle().unwrap();
+            current().unwrap().sched_policy
+        });
+        assert_eq!(of_it.join().unwrap(), libc::SCHED_IDLE.cast_unsigned());
+        assert_ne!(current().unwrap().sched_policy, libc::SCHED_IDLE.cast_unsigned());
     }
 
     /// Linux 6.12 and later keep the length; a thread of its own, because it stays.

@@ -16,6 +16,7 @@ mod one;
 mod read;
 mod timeline;
 mod title;
+mod wake;
 
 use std::collections::BTreeMap;
 
@@ -29,6 +30,7 @@ pub use job::Job;
 pub use name::Name;
 pub use read::{ReadError, read};
 pub use timeline::{StageTimeline, Timeline};
+pub use wake::{KeepAwakeRecord, KeepAwakeTrial};
 
 /// Name and version of the schema of [`RunRecord`].
 pub const SCHEMA: &str = "fullbore.run/2";
@@ -86,6 +88,13 @@ pub struct RunRecord {
     /// What became of the commands that `run --auto` offered to make faster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub auto: Vec<AutoRecord>,
+    /// What it costs to wake a thread on a CPU that sleeps, more than on one that is awake; `None` when it was not measured,
+    /// because nothing depended on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_up_price_ns: Option<u64>,
+    /// What `run --keep-awake` did; `None` without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_awake: Option<KeepAwakeRecord>,
     /// States that can be seen only while the pipeline runs.
     pub incidents: Vec<Incident>,
     /// What follows from all this; the first finding is the verdict.
@@ -179,6 +188,14 @@ pub struct StageRecord {
     pub read_calls: Option<u64>,
     /// System calls that wrote.
     pub write_calls: Option<u64>,
+    /// How often one of its threads waited for something and was woken (voluntary context switches), in about; `None` when
+    /// Linux does not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_ups: Option<u64>,
+    /// The share of its life in which it waited for a CPU to wake up, in about: what it waited for pipes and for a CPU, or its
+    /// wake-ups at their price (`wake_up_price_ns`), whichever is less. `None` when either is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waking_percent: Option<f64>,
     /// Largest resident memory of one of its processes.
     pub peak_memory_bytes: Option<u64>,
     /// Exit status as a shell would report it; `None` when it could not be learned.
@@ -464,6 +481,8 @@ pub enum FindingKind {
     SmallCalls,
     /// A pipe smaller than 64 KiB because the user is over quota.
     SmallPipe,
+    /// A stage waits, a good part of its time, for a CPU that sleeps to wake up.
+    WakeUps,
     /// Someone holds an end that keeps the end of file away.
     LeakedEnd,
     /// Stages wait for each other in a circle.

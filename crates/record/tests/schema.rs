@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use fullbore_measure::Host;
 use fullbore_record::{
-    AdvicePart, Cause, CommandIs, Finding, FindingKind, Incident, Job, Outcome, PipeRecord,
-    RunRecord, SCHEMA, SharesFrom, StageRecord, StageTimeline, TuningRecord,
+    AdvicePart, Cause, CommandIs, Finding, FindingKind, Incident, Job, KeepAwakeRecord,
+    KeepAwakeTrial, Outcome, PipeRecord, RunRecord, SCHEMA, SharesFrom, StageRecord, StageTimeline,
+    TuningRecord,
 };
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -58,6 +59,10 @@ fn filled() -> RunRecord {
     record.pipes = vec![pipe()];
     record.tuning = vec![TuningRecord::new(1, 1, 1, 2, Outcome::Kept).with_reason("turns")];
     record.incidents = incidents();
+    record.wake_up_price_ns = Some(33_000);
+    let mut keep_awake = KeepAwakeRecord::default();
+    keep_awake.trials = vec![KeepAwakeTrial::new(1, 2, Outcome::Reverted, "it did not help")];
+    record.keep_awake = Some(keep_awake);
     record.findings = vec![finding];
     record.gaps = vec!["no /proc".to_owned()];
     record.timeline.step_ns = 1;
@@ -80,6 +85,8 @@ fn stage() -> StageRecord {
     stage.written_bytes = Some(1);
     stage.read_calls = Some(1);
     stage.write_calls = Some(1);
+    stage.wake_ups = Some(1);
+    stage.waking_percent = Some(1.0);
     stage.peak_memory_bytes = Some(1);
     stage.exit_status = Some(0);
     stage
@@ -169,6 +176,7 @@ fn every_value_of_an_enumeration_is_described() {
         FindingKind::SinkBound,
         FindingKind::SmallCalls,
         FindingKind::SmallPipe,
+        FindingKind::WakeUps,
         FindingKind::LeakedEnd,
         FindingKind::Deadlock,
         FindingKind::Stalled,

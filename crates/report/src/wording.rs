@@ -16,6 +16,7 @@ pub(crate) fn kind(kind: FindingKind) -> &'static str {
         FindingKind::SinkBound => "sink-bound",
         FindingKind::SmallCalls => "small calls",
         FindingKind::SmallPipe => "small pipe",
+        FindingKind::WakeUps => "wake-ups",
         FindingKind::LeakedEnd => "leaked end",
         FindingKind::Deadlock => "deadlock",
         FindingKind::Stalled => "stalled",

@@ -149,13 +149,8 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) faster: FasterOptions,
 
-    /// Leave all pipes as they are.
-    #[arg(long, conflicts_with = "pipe_size")]
-    pub(crate) no_tune: bool,
-
-    /// Instead of tuning, give every pipe this capacity (such as 256K or 1M) as soon as fullbore sees it.
-    #[arg(long, value_name = "SIZE", value_parser = pipe_size)]
-    pub(crate) pipe_size: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) tune: TuneOptions,
 
     /// Whether to count every switch of a thread onto a CPU and off it, instead of sampling.
     ///
@@ -200,6 +195,22 @@ pub(crate) struct FasterOptions {
     /// After the summary, predict how long the run would take with one thing changed (as what-if does).
     #[arg(long, conflicts_with = "quiet")]
     pub(crate) what_if: bool,
+}
+
+/// What is done to the pipes and CPUs of a run.
+#[derive(Args, Debug)]
+pub(crate) struct TuneOptions {
+    /// Leave all pipes as they are.
+    #[arg(long, conflicts_with = "pipe_size")]
+    pub(crate) no_tune: bool,
+
+    /// Instead of tuning, give every pipe this capacity (such as 256K or 1M) as soon as fullbore sees it.
+    #[arg(long, value_name = "SIZE", value_parser = pipe_size)]
+    pub(crate) pipe_size: Option<Bytes>,
+
+    /// Keep idle CPUs awake while that makes the pipeline faster, at the price of their CPU time. docs/wake-ups.md says when.
+    #[arg(long, conflicts_with = "no_tune")]
+    pub(crate) keep_awake: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

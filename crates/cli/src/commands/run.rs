@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{IsTerminal, stderr};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use fullbore_dash::terminal_size;
@@ -32,14 +32,16 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     let samples = options.samples.as_deref().map(create).transpose()?;
     let reports = open_reports(&options)?;
     let command = command(&options, auto.as_ref());
-    let tuning = match options.pipe_size {
+    let tuning = match options.tune.pipe_size {
         Some(size) => Tuning::Fixed(size),
-        None if options.no_tune => Tuning::Off,
+        None if options.tune.no_tune => Tuning::Off,
         None => Tuning::Auto,
     };
     let mut live = Live::start(if options.quiet { crate::args::When::Never } else { options.live });
     let mut watching = Options::default();
     watching.tuning = tuning;
+    watching.keep_awake = options.tune.keep_awake;
+    watching.remember_in = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     watching.exact = match options.exact {
         args::Exact::Auto => Exact::Auto,
         args::Exact::Always => Exact::Always,

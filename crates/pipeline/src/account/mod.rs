@@ -11,6 +11,7 @@ mod programs;
 pub(crate) mod reason;
 pub(crate) mod series;
 pub(crate) mod stage;
+mod wakes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +23,7 @@ use crate::account::programs::{MainProgram, Programs};
 use crate::account::reason::{Reason, Starving, full_pipe, reason, within_par};
 use crate::account::series::Clock;
 use crate::account::stage::StageAccount;
+use crate::account::wakes::Wakes;
 use crate::sample::{Counts, Doing, IoCount, Look, ProcessLook, TaskLook};
 use crate::topology::Topology;
 use crate::topology::pipes::PipeKey;
@@ -136,6 +138,8 @@ impl Accounts {
             let cpu_ns = account.counted_ns().min(self.stages[from].cpu_ns);
             self.stages[from].cpu_ns -= cpu_ns;
             self.stages[from].io.leave(account.own_io().unwrap_or_default());
+            self.stages[from].wakes.leave(account.wakes);
+            self.stages[process.stage].wakes.add(account.wakes);
             let sample = samples.entry(process.stage).or_default();
             sample.run_sum_ns += cpu_ns;
         }
@@ -174,6 +178,10 @@ impl Accounts {
         let stage = &mut self.stages[account.stage];
         let sample = samples.entry(account.stage).or_default();
         let par = topology.processes.get(&seen.pid).and_then(|process| process.kin.par);
+        account.left_cpu = seen.status.left_cpu.or(account.left_cpu);
+        let wakes = Wakes::of(seen, account.left_cpu);
+        account.wakes.add(wakes);
+        stage.wakes.add(wakes);
         for task in &seen.tasks {
             account.cpu_ns += task.running_ns;
             stage.unseen.bytes |= matches!(task.doing, Doing::Moving { .. });
@@ -195,7 +203,7 @@ impl Accounts {
         // What was read before it became another user's process is not all it read.
         stage.unseen.bytes |= seen.waits_are_hidden && seen.io.is_none();
         let peak_bytes = &mut stage.processes.peak_memory_bytes;
-        *peak_bytes = (*peak_bytes).max(seen.peak_memory_bytes);
+        *peak_bytes = (*peak_bytes).max(seen.status.peak_memory_bytes);
         account.io = seen.io.or(account.io);
     }
 

@@ -1,6 +1,7 @@
 //! The account of one process: what must be known to give CPU time and bytes to the right stage.
 
-use crate::sample::IoCount;
+use crate::account::wakes::Wakes;
+use crate::sample::{IoCount, LeftCpu};
 
 /// The account of one live process.
 #[derive(Clone, Debug)]
@@ -15,6 +16,9 @@ pub(crate) struct ProcessAccount {
     pub(crate) io: Option<IoCount>,
     /// What its children read and wrote for other stages.
     pub(crate) io_elsewhere: IoCount,
+    pub(crate) wakes: Wakes,
+    /// How its first thread left its CPU, as last read.
+    pub(crate) left_cpu: Option<LeftCpu>,
 }
 
 /// CPU time of children: Linux adds it to the parent when the parent has waited for them.
@@ -54,6 +58,8 @@ impl ProcessAccount {
             children: Children::default(),
             io: None,
             io_elsewhere: IoCount::default(),
+            wakes: Wakes::default(),
+            left_cpu: None,
         }
     }
 

@@ -26,6 +26,11 @@ impl Spent {
         self.other_ns += other.other_ns * share;
     }
 
+    /// What it waited for its pipes and for a CPU: whoever is woken for a pipe waits for both, one after the other.
+    pub(crate) fn waited_to_go_on_ns(&self) -> f64 {
+        self.runnable_ns + self.reading_ns + self.writing_ns
+    }
+
     pub(crate) fn total_ns(&self) -> f64 {
         self.running_ns + self.runnable_ns + self.reading_ns + self.writing_ns + self.other_ns
     }

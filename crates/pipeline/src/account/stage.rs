@@ -6,6 +6,7 @@ use crate::account::divide::{Divided, Divider, Now, StageSample};
 use crate::account::programs::Programs;
 use crate::account::reason::Reason;
 use crate::account::series::{Clock, Series, Spent};
+use crate::account::wakes::Wakes;
 use crate::sample::IoCount;
 use fullbore_record::Cause;
 
@@ -26,6 +27,7 @@ pub(crate) struct StageAccount {
     pub(crate) io: StageIo,
     pub(crate) unseen: Unseen,
     pub(crate) processes: Processes,
+    pub(crate) wakes: Wakes,
     divider: Divider,
 }
 
@@ -125,6 +127,7 @@ impl StageAccount {
             self.causes.clear();
             self.series = Series::default();
             self.divider = Divider::default();
+            self.wakes = Wakes::default();
         }
         self.processes.are_containers = is_container;
     }
@@ -156,6 +159,7 @@ impl StageAccount {
             *self.causes.entry(cause).or_default() += ns;
         }
         self.series.absorb(&std::mem::take(&mut other.series));
+        self.wakes.add(other.wakes);
         self.io.ended = self.io.ended.plus(other.io.ended);
         self.io.total = match (self.io.total, other.io.total) {
             (Some(one), Some(two)) => Some(one.plus(two)),

@@ -36,7 +36,7 @@ fn end(fd: i32, pipe: PipeId) -> PipeEnd {
 }
 
 fn task(pid: i32, doing: Doing, running_ns: u64) -> ProcessLook {
-    let tasks = vec![TaskLook { tid: 0, running_ns, waiting_ns: 0, doing }];
+    let tasks = vec![TaskLook { tid: 0, running_ns, waiting_ns: 0, slices: 0, doing }];
     ProcessLook { pid, tasks, ..ProcessLook::default() }
 }
 
@@ -81,6 +81,7 @@ impl MadeUp {
             processes,
             capacities,
             switches: None,
+            io_was_due: false,
         })
     }
 

@@ -55,6 +55,8 @@ pub(crate) struct TaskReading {
     pub(crate) tid: i32,
     pub(crate) running_ns: u64,
     pub(crate) waiting_ns: u64,
+    /// How often it got a CPU.
+    pub(crate) slices: u64,
     /// `None`: what it does may not be seen.
     pub(crate) activity: Option<Activity>,
 }
@@ -125,6 +127,7 @@ impl TaskFiles {
         let before = std::mem::replace(&mut self.last, now);
         self.used.running_ns += now.running_ns.saturating_sub(before.running_ns);
         self.used.waiting_ns += now.waiting_ns.saturating_sub(before.waiting_ns);
+        self.used.timeslices += now.timeslices.saturating_sub(before.timeslices);
         true
     }
 
@@ -143,8 +146,9 @@ impl TaskFiles {
         if let Some(Activity::Blocked(wait)) = self.blocked {
             self.last_wait = Some(wait);
         }
-        let SchedStat { running_ns, waiting_ns, .. } = std::mem::take(&mut self.used);
-        TaskReading { tid: self.tid, running_ns, waiting_ns, activity }
+        let SchedStat { running_ns, waiting_ns, timeslices: slices } =
+            std::mem::take(&mut self.used);
+        TaskReading { tid: self.tid, running_ns, waiting_ns, slices, activity }
     }
 }
 

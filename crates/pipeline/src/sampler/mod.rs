@@ -13,11 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fullbore_pipe::{Handle, PipeId};
 use fullbore_proc::{
-    Activity, Fact, HotFile, Root, State, Unavailable, Wait, clock_ticks_per_second,
+    Activity, Fact, HotFile, Root, State, Status, Unavailable, Wait, clock_ticks_per_second,
 };
 
 use crate::sample::{
-    Born, Census, Counts, Doing, Environment, HeldEnds, Look, ProcessLook, TaskLook,
+    Born, Census, Counts, Doing, Environment, HeldEnds, LeftCpu, Look, ProcessLook, StatusLook,
+    TaskLook,
 };
 use crate::sampler::ends::{capacities, handles_of, pipe_ends};
 use crate::sampler::files::{Clockwork, ProcessFiles, TaskReading};
@@ -145,6 +146,7 @@ impl Sampler {
             look.processes.push(seen);
         }
         self.processes = processes;
+        look.io_was_due = is_io_due;
         if is_io_due {
             self.io_due_ns = now_ns + IO_INTERVAL_NS;
         }
@@ -261,7 +263,7 @@ impl Sampler {
         let is_stopped = process.is_stopped(&mut self.buffer);
         let readings = process.read_tasks(&mut self.buffer);
         seen.has_ended = readings.is_empty();
-        for TaskReading { tid, running_ns, waiting_ns, activity } in readings {
+        for TaskReading { tid, running_ns, waiting_ns, slices, activity } in readings {
             let doing = match activity {
                 Some(Activity::Blocked(_)) if is_stopped => Some(Doing::Waiting(Cause::Stopped)),
                 Some(Activity::Running) => Some(Doing::Running),
@@ -271,7 +273,7 @@ impl Sampler {
             seen.has_ended |= doing.is_none();
             // It has ended, but what it did until then counts.
             let doing = doing.unwrap_or(Doing::Waiting(Cause::Unknown));
-            seen.tasks.push(TaskLook { tid, running_ns, waiting_ns, doing });
+            seen.tasks.push(TaskLook { tid, running_ns, waiting_ns, slices, doing });
         }
         if seen.has_ended {
             return seen;
@@ -340,7 +342,7 @@ impl Sampler {
             seen.environment = Environment { locale, buffering };
         }
         let status = self.root.status(process.pid);
-        seen.peak_memory_bytes = status.and_then(|status| status.peak_memory_bytes);
+        seen.status = status.map(status_look).unwrap_or_default();
         seen.io = process.read_io(&mut self.buffer);
         // A process calls execve and opens its files soon after its start: look often then.
         let age_ns = now_ns.saturating_sub(process.first_ns);
@@ -381,6 +383,12 @@ impl Sampler {
             seen.has_ended = matches!(stat, Some(Err(Unavailable::Gone)));
         }
     }
+}
+
+fn status_look(status: Status) -> StatusLook {
+    let left = status.voluntary_switches.zip(status.involuntary_switches);
+    let left_cpu = left.map(|(to_wait, to_another)| LeftCpu { to_wait, to_another });
+    StatusLook { peak_memory_bytes: status.peak_memory_bytes, left_cpu }
 }
 
 /// What the record lacks when Linux withholds a fact about every process.

@@ -129,6 +129,7 @@ fn where_nobodys_waits_are_shown_blocked_shares_are_unknown_from_the_first_sampl
             job: None,
             cpu_ns: None,
             observer_cpu_ns: 0,
+            wake_ups: crate::wake::WakeUps::default(),
             host: &host,
         };
         let (record, _) = record(&observed, &frame);

@@ -16,6 +16,7 @@ use crate::summarise::dealt::count_at_the_ends;
 use crate::summarise::doubt::doubt_uncounted_bytes;
 use crate::summarise::names::{labels, text_of};
 use crate::topology::pipes::{Pipe, PipeKey};
+use crate::wake::{WakeUps, waking_ns};
 use fullbore_diagnose::bound_ns;
 use fullbore_record::{
     Cause, CommandIs, Incident, Job, PipeRecord, RunRecord, SCHEMA, SharesFrom, StageRecord,
@@ -34,13 +35,14 @@ pub(crate) struct Frame<'a> {
     pub(crate) job: Option<&'a Job>,
     pub(crate) cpu_ns: Option<u64>,
     pub(crate) observer_cpu_ns: u64,
+    pub(crate) wake_ups: WakeUps,
     pub(crate) host: &'a Host,
 }
 
 /// The record so far, without findings.
 pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numbers) {
     let numbers = Numbers::of(&observed.topology, &observed.accounts);
-    let summary = Summary { observed, numbers: &numbers };
+    let summary = Summary { observed, numbers: &numbers, price_ns: frame.wake_ups.price_ns };
     let stages = summary.stages(frame.command);
     let sums = &observed.accounts.sums;
     let cpu_ns: f64 = stages.iter().map(|stage| stage.cpu_ns as f64).sum();
@@ -63,6 +65,8 @@ pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numb
     record.stages = stages;
     record.pipes = summary.pipes();
     record.tuning = summary.tuning();
+    record.wake_up_price_ns = frame.wake_ups.price_ns;
+    record.keep_awake.clone_from(&frame.wake_ups.keep_awake);
     record.incidents = summary.incidents(frame.elapsed_ns);
     record.gaps = observed.gaps.iter().cloned().collect();
     record.timeline = summary.timeline(frame.elapsed_ns);
@@ -75,6 +79,8 @@ pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numb
 struct Summary<'a> {
     observed: &'a Observed,
     numbers: &'a Numbers,
+    /// What a wake-up costs.
+    price_ns: Option<u64>,
 }
 
 impl Summary<'_> {
@@ -131,9 +137,17 @@ impl Summary<'_> {
         record.written_bytes = io.map(|io| io.written_bytes);
         record.read_calls = io.map(|io| io.read_calls);
         record.write_calls = io.map(|io| io.write_calls);
+        record.wake_ups = (account.wakes.slices > 0).then(|| whole(account.wakes.wake_ups));
+        record.waking_percent = self.waking_ns(account).and_then(|ns| percent(ns, life));
         record.peak_memory_bytes = account.processes.peak_memory_bytes;
         record.exit_status = stage.exit_status;
         record
+    }
+
+    fn waking_ns(&self, account: &StageAccount) -> Option<f64> {
+        let price_ns = self.price_ns.filter(|_| !account.unseen.waits)?;
+        let waited_ns = account.spent.waited_to_go_on_ns();
+        (account.wakes.slices > 0).then(|| waking_ns(waited_ns, account.wakes.wake_ups, price_ns))
     }
 
     fn pipes(&self) -> Vec<PipeRecord> {

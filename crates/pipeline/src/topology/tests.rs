@@ -41,6 +41,7 @@ fn executes(topology: &mut Topology, text: &str) {
         processes: vec![process],
         capacities: vec![],
         switches: None,
+        io_was_due: false,
     });
 }
 
@@ -194,6 +195,7 @@ fn turns_of_a_loop_that_follow_without_a_break_become_one_stage() {
             .collect(),
         capacities: vec![],
         switches: None,
+        io_was_due: false,
     };
     let begin = vec![born(SHELL, 1, "sh -c line"), born(FIRST, SHELL, "gzip")];
     topology.take_in_census(&Census { born: begin, ends: None, at_ns: 0 });
@@ -221,6 +223,7 @@ fn a_stage_that_ended_before_it_had_a_name_of_its_own_is_no_turn_of_a_loop() {
             processes: vec![ProcessLook { pid, has_ended, ..ProcessLook::default() }],
             capacities: vec![],
             switches: None,
+            io_was_due: false,
         };
         topology.take_in_census(&census(vec![born(SHELL, 1), born(FIRST, SHELL)], 0));
         topology.take_in_look(&look(MS, FIRST, true));

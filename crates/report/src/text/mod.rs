@@ -4,6 +4,7 @@ mod auto;
 mod findings;
 mod style;
 mod table;
+mod wakes;
 pub(crate) mod wrap;
 
 use fullbore_measure::{Bytes, seconds};
@@ -42,6 +43,7 @@ pub fn summary(record: &RunRecord, style: Style) -> String {
     table::write(record, style, &mut lines);
     tuning(record, style, &mut lines);
     auto::write(record, style, &mut lines);
+    wakes::write(record, style, &mut lines);
     findings::write(record, style, &mut lines);
     gaps(record, style, &mut lines);
     for line in lines {
