@@ -49,6 +49,7 @@ const STAGE: &[&str] = &[
     "command",
     "processes",
     "threads",
+    "wake_ups",
     "start_ns",
     "life_ns",
     "cpu_ns",
