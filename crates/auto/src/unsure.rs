@@ -47,7 +47,9 @@ pub(crate) fn unsure(line: &str, pipelines: &[Vec<Range<usize>>]) -> Option<&'st
         if *name == "set" && !is_harmless(rest) {
             return Some("it changes how the shell works");
         }
-        COMMANDS.iter().find(|(command, _)| command == name).map(|(_, why)| *why)
+        // Without the name of a file, a dot is text.
+        let is_text = *name == "." && rest.is_empty();
+        COMMANDS.iter().find(|(command, _)| command == name && !is_text).map(|(_, why)| *why)
     });
     // What stands alone runs in the shell itself.
     let alone = pipelines.iter().filter(|stages| stages.len() == 1);
@@ -131,6 +133,7 @@ mod tests {
             "sed 's/exec/run/' executable | sort",
             "cat x | $FILTER | sort",
             "cat . | grep hash | cut -d. -f1",
+            r"cat f | grep '\(.\).*\1\(.\).*\2' | sed 's/(.)/x/'",
             "set -e; set -euo pipefail; set +u; grep x # set -e ",
             "LC_ALL=C sort | uniq",
             "x=$(cat f | grep y); echo $x",
