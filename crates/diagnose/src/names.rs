@@ -233,7 +233,8 @@ fn short_name(stage: &StageRecord) -> String {
     }
     let name = name_of(stage, &Command::of(stage));
     if let Some(copies) = stage.copies {
-        return format!("{name} ×{copies}");
+        let is_alone = copies == 1 && stage.is_auto();
+        return if is_alone { name } else { format!("{name} ×{copies}") };
     }
     if stage.main_words.is_empty() {
         return name;

@@ -13,6 +13,10 @@ impl StageRecord {
     /// stage.main_words = vec!["/usr/bin/grep".to_owned(), "a b".to_owned()];
     /// stage.copies = Some(4);
     /// assert_eq!(stage.title(), "grep ×4 'a b'");
+    /// // One copy of what `run --auto` has not dealt out is the command itself.
+    /// stage.words = ["fullbore", "par", "--auto", "--", "grep", "a b"].map(str::to_owned).to_vec();
+    /// stage.copies = Some(1);
+    /// assert_eq!(stage.title(), "grep 'a b'");
     /// ```
     #[must_use]
     pub fn title(&self) -> String {
@@ -24,7 +28,10 @@ impl StageRecord {
         if let Some(line) = self.line_of_auto() {
             return line.to_owned();
         }
-        let mut title = format!("{} ×{copies}", program.rsplit('/').next().unwrap_or(program));
+        let mut title = program.rsplit('/').next().unwrap_or(program).to_owned();
+        if copies > 1 || !self.is_auto() {
+            title.push_str(&format!(" ×{copies}"));
+        }
         for word in arguments {
             title.push(' ');
             title.push_str(&quoted(word));
@@ -32,13 +39,19 @@ impl StageRecord {
         title
     }
 
+    /// Whether `run --auto` put `par` before the command.
+    #[must_use]
+    pub fn is_auto(&self) -> bool {
+        self.words.iter().take_while(|word| *word != "--").any(|word| word == "--auto")
+    }
+
     /// The stages that this one stands for, as the user wrote them: `sort | uniq -c`. `None` for all but those that
     /// `run --auto` answers as one question.
     #[must_use]
     pub fn line_of_auto(&self) -> Option<&str> {
         let [shell, option, line] = &self.main_words[..] else { return None };
-        let is_auto = self.words.iter().any(|word| word == "--auto");
-        (is_auto && self.copies == Some(1) && shell == "sh" && option == "-c").then_some(line)
+        (self.is_auto() && self.copies == Some(1) && shell == "sh" && option == "-c")
+            .then_some(line)
     }
 }
 

@@ -21,6 +21,8 @@ fn phase() -> impl Strategy<Value = Phase> {
             let sum: f32 = shares.iter().sum::<f32>().max(1.0);
             let [running, runnable, reading, writing, other] =
                 shares.map(|share| share / sum * 100.0);
+            // A record in which nothing ever ran has no timeline to replay.
+            let running = running.max(0.1);
             Phase { steps, running, runnable, reading, writing, other, read, written }
         },
     )
@@ -35,13 +37,15 @@ fn record(cpus: u32, stages: &[Vec<Phase>]) -> RunRecord {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn a_faster_stage_makes_no_run_longer_where_cpus_are_plenty(stages in stages()) {
         let forecast = forecast(&record(0, &stages)).unwrap();
         let most = forecast.elapsed_ns + forecast.elapsed_ns / 1000;
-        for one in &forecast.predictions {
+        // A buffer needs CPU time of its own.
+        let is_buffer = |change: &Change| matches!(change, Change::BufferOf { .. });
+        for one in forecast.predictions.iter().filter(|one| !is_buffer(&one.change)) {
             prop_assert!(one.elapsed_ns <= most, "{one:?} of {}", forecast.elapsed_ns);
         }
         for number in 1..=u32::try_from(stages.len()).unwrap() {

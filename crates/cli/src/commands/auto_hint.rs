@@ -40,7 +40,7 @@ fn gain(record: &RunRecord, stage: &StageRecord, change: &Change) -> Option<Stri
             let is_worth_it = found.elapsed_ns as f64 <= WORTH_DEALING * record.elapsed_ns as f64;
             is_worth_it.then(|| {
                 format!(
-                    "hint: `fullbore run --auto …` would deal {} out over 2 CPUs: about {} instead of {}\n",
+                    "  hint: `fullbore run --auto …` would deal {} out over 2 CPUs:\n    about {} instead of {}.\n",
                     visible(&stage.title()),
                     seconds(found.elapsed_ns),
                     seconds(record.elapsed_ns),
@@ -48,7 +48,7 @@ fn gain(record: &RunRecord, stage: &StageRecord, change: &Change) -> Option<Stri
             })
         }
         Change::Fused(text) if text.split('|').any(is_it) => Some(format!(
-            "hint: `fullbore run --auto …` would count instead of sorting: `{}` becomes one stage\n",
+            "  hint: `fullbore run --auto …` would count instead of sorting:\n    `{}` becomes one stage.\n",
             visible(text),
         )),
         _ => None,

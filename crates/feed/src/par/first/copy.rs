@@ -220,7 +220,7 @@ impl Copy {
             }
             let mut fds: Vec<PollFd<'_>> =
                 self.pidfd.iter().map(|pidfd| PollFd::new(pidfd, PollFlags::IN)).collect();
-            let _ = poll(&mut fds, Some(&timespec(left.min(LOOK))));
+            let _ = poll(&mut fds, Some(&timespec(LOOK)));
         }
         orphans.end(signal, deadline.saturating_duration_since(Instant::now()));
     }
