@@ -37,7 +37,9 @@ pub(super) fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> Advi
 fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
     let stage = &flow.stages[choice.top];
     let was_tuned = flow.record.tuning.iter().any(|t| t.outcome == Outcome::Kept);
-    let opening = only(if was_tuned { "" } else { "No pipe setting helps." });
+    let may_help = was_tuned
+        || turns::worst(flow).is_some_and(|_| stage.own_ns() < super::HOLDS_BACK * flow.span_ns);
+    let opening = only(if may_help { "" } else { "No pipe setting helps." });
     let cpus = flow.record.host.cpus;
     let threads_help = stage.stage.copies.is_none()
         && cpus > 1

@@ -51,6 +51,13 @@ const MIN_SAMPLES: u64 = 10;
 /// A stage that has this share of the run as its own time is the limit, whatever the pipes and the other stages do.
 const HOLDS_BACK: f64 = 0.85;
 
+/// So is one with this share whose neighbour has little to do: a pipe with more room hides at most the work of the side
+/// that has less of it.
+const HOLDS_BACK_MOSTLY: f64 = 0.6;
+
+/// Little to do is less than this part of the work of the stage with the most.
+const LITTLE_TO_DO: f64 = 0.25;
+
 /// A stage that runs this share of the run would gain nothing from more CPUs.
 const RUNS_ALWAYS: f64 = 0.95;
 
@@ -140,7 +147,12 @@ fn what_held_it_back(flow: &Flow<'_>, choice: Option<Choice>) -> Vec<Finding> {
     if let Some(turns) =
         turns.filter(|_| !holds_back && (starved.is_none() || lost_to_turns_ns > top.runnable_ns))
     {
+        let outweighs = top.own_ns() >= HOLDS_BACK_MOSTLY * flow.span_ns
+            && turns.hides_at_most_ns(flow) < LITTLE_TO_DO * top.own_ns();
         let mut findings = vec![turns::finding(flow, &turns)];
+        if outweighs {
+            findings.insert(0, bottleneck::finding(flow, choice));
+        }
         findings.extend(starved.map(|s| s.finding));
         return findings;
     }

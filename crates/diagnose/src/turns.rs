@@ -48,6 +48,18 @@ pub(super) struct Turns<'a> {
     reader_percent: f64,
 }
 
+impl Turns<'_> {
+    /// What a pipe with room for everything would save at most: the work of the side that has less of it.
+    pub(super) fn hides_at_most_ns(&self, flow: &Flow<'_>) -> f64 {
+        let own_ns = |number| {
+            let index = flow.stage_index(number)?;
+            Some(flow.stages[index].own_ns())
+        };
+        let both = sides(self.pipe).and_then(|(w, r)| Some((own_ns(w)?, own_ns(r)?)));
+        both.map_or(f64::INFINITY, |(writer_ns, reader_ns)| writer_ns.min(reader_ns))
+    }
+}
+
 /// The pipe on which most time is lost to turns.
 pub(super) fn worst<'a>(flow: &Flow<'a>) -> Option<Turns<'a>> {
     if flow.record.host.cpus == 1 {

@@ -55,7 +55,7 @@ pub(super) fn finding(flow: &Flow<'_>) -> Option<Wakes> {
     Some(Wakes { is_verdict: is_largest(critical, waking), finding })
 }
 
-/// How long a stage waited for a CPU to wake up, in about.
+/// How long a stage waited for a CPU to wake up, approximately.
 pub(super) fn waking_ns(stage: &StageFlow<'_>) -> f64 {
     part_ns(stage.stage.waking_percent.unwrap_or(0.0), stage.life_ns)
 }
@@ -74,8 +74,10 @@ fn advice(flow: &Flow<'_>) -> Advice {
     let line = &flow.record.command;
     let keep_awake = match run_again("--keep-awake", line) {
         _ if flow.record.keep_awake.is_some() => Advice::new(),
-        Some(line) => paste("Keep idle CPUs awake: ", line),
-        None => only("Keep idle CPUs awake: run the pipeline with --keep-awake."),
+        Some(line) => paste("See whether it helps to keep idle CPUs awake: ", line),
+        None => only(
+            "See whether it helps to keep idle CPUs awake: run the pipeline with --keep-awake.",
+        ),
     };
     let cpu_ns: f64 = flow.stages.iter().map(|stage| stage.stage.cpu_ns as f64).sum();
     let together = match on_one_cpu(line) {

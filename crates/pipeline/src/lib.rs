@@ -19,6 +19,7 @@ mod command;
 mod error;
 mod incidents;
 mod observed;
+mod onlooker;
 mod pace;
 mod recording;
 mod sample;
@@ -32,7 +33,8 @@ mod wake;
 
 pub use command::Command;
 pub use error::Error;
+pub use onlooker::{Nobody, Onlooker};
 pub use recording::{ReplayError, replay};
-pub use session::{Finished, Nobody, Onlooker, Options, run};
+pub use session::{Finished, Options, run};
 pub use subject::{Exact, die_of};
 pub use tune::Tuning;

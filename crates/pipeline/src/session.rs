@@ -13,6 +13,7 @@ use rustix::time::ClockId;
 use signal_hook::consts::signal::{SIGCONT, SIGSTOP, SIGTSTP};
 
 use crate::observed::Observed;
+use crate::onlooker::Onlooker;
 use crate::pace::Pace;
 use crate::recording::{End, Recorder, Start};
 use crate::sample::Sample;
@@ -44,16 +45,6 @@ pub struct Options {
     pub samples: Option<File>,
     /// The job that the run belongs to, for the record.
     pub job: Option<Job>,
-}
-
-/// Someone who looks on while the pipeline runs.
-pub trait Onlooker {
-    /// How often [`Onlooker::show`] is called; `None`: never.
-    fn interval(&self) -> Option<Duration>;
-    /// Shows the record so far.
-    fn show(&mut self, snapshot: &Snapshot);
-    /// The run is about to be stopped (Ctrl-Z): leave the terminal as it was.
-    fn pause(&mut self);
 }
 
 /// A run that has ended.
@@ -404,18 +395,4 @@ fn stop_self(signal: i32) {
     // A signal that is handled here (for the live view) would not stop: SIGSTOP always does.
     let signal = Signal::from_named_raw(signal).unwrap_or(Signal::STOP);
     let _ = kill_process(getpid(), signal);
-}
-
-/// An onlooker that does not look.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Nobody;
-
-impl Onlooker for Nobody {
-    fn interval(&self) -> Option<Duration> {
-        None
-    }
-
-    fn show(&mut self, _: &Snapshot) {}
-
-    fn pause(&mut self) {}
 }

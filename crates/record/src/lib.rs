@@ -10,6 +10,7 @@
 
 mod advice;
 mod auto;
+mod finding;
 mod job;
 mod name;
 mod one;
@@ -26,6 +27,7 @@ use serde_json::{Map, Value};
 
 pub use advice::{AdvicePart, advice_text};
 pub use auto::{AutoRecord, AutoWhat};
+pub use finding::{Finding, FindingKind};
 pub use job::Job;
 pub use name::Name;
 pub use read::{ReadError, read};
@@ -188,11 +190,11 @@ pub struct StageRecord {
     pub read_calls: Option<u64>,
     /// System calls that wrote.
     pub write_calls: Option<u64>,
-    /// How often one of its threads waited for something and was woken (voluntary context switches), in about; `None` when
+    /// How often one of its threads waited for something and was woken (voluntary context switches), approximately; `None` when
     /// Linux does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_ups: Option<u64>,
-    /// The share of its life in which it waited for a CPU to wake up, in about: what it waited for pipes and for a CPU, or its
+    /// The share of its life in which it waited for a CPU to wake up, approximately: what it waited for pipes and for a CPU, or its
     /// wake-ups at their price (`wake_up_price_ns`), whichever is less. `None` when either is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waking_percent: Option<f64>,
@@ -385,113 +387,6 @@ pub enum Incident {
     /// A kind that a later version has a name for, as it was read.
     #[serde(untagged)]
     Other(Map<String, Value>),
-}
-
-/// Something the run shows, with its evidence and what to do about it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Finding {
-    /// What kind of finding it is.
-    pub kind: FindingKind,
-    /// The stage it is about.
-    pub stage: Option<u32>,
-    /// The pipe it is about.
-    pub pipe: Option<u32>,
-    /// One sentence.
-    pub message: String,
-    /// What to do, as text to read and commands to paste; empty when there is nothing to do.
-    pub advice: Vec<AdvicePart>,
-    /// The best possible time of the run, when the finding is about a stage that nearly reaches it.
-    #[serde(default)]
-    pub best_time_ns: Option<u64>,
-    /// How sure it is that the finding is about the right stage, in percent: against the other stage that comes nearest
-    /// to it, by how much the times of both would differ in another run and by what samples cannot tell. `None` for
-    /// a finding that does not choose between stages, and where there is no other stage.
-    #[serde(default)]
-    pub confidence_percent: Option<f64>,
-    /// The numbers it rests on; names end in their unit.
-    pub evidence: BTreeMap<String, f64>,
-    /// Fields that this version does not know.
-    #[serde(flatten)]
-    pub extra: Extra,
-}
-
-impl Finding {
-    /// A finding about the run as a whole, without advice and evidence.
-    #[must_use]
-    pub fn new(kind: FindingKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            stage: None,
-            pipe: None,
-            message: message.into(),
-            advice: Vec::new(),
-            best_time_ns: None,
-            confidence_percent: None,
-            evidence: BTreeMap::new(),
-            extra: Extra::new(),
-        }
-    }
-
-    /// The same, about this stage.
-    #[must_use]
-    pub fn about_stage(mut self, stage: impl Into<Option<u32>>) -> Self {
-        self.stage = stage.into();
-        self
-    }
-
-    /// The same, about this pipe.
-    #[must_use]
-    pub fn about_pipe(mut self, pipe: impl Into<Option<u32>>) -> Self {
-        self.pipe = pipe.into();
-        self
-    }
-
-    /// The same, with this advice.
-    #[must_use]
-    pub fn with_advice(mut self, advice: Vec<AdvicePart>) -> Self {
-        self.advice = advice;
-        self
-    }
-
-    /// The same, resting on these numbers.
-    #[must_use]
-    pub fn with_evidence(mut self, evidence: BTreeMap<String, f64>) -> Self {
-        self.evidence = evidence;
-        self
-    }
-}
-
-/// The kinds of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum FindingKind {
-    /// One stage holds the others back.
-    Bottleneck,
-    /// Two neighbours wait for each other in turn.
-    TakingTurns,
-    /// More stages want to run than there are CPUs.
-    CpuStarved,
-    /// The first stage waits for a disk, a network, a terminal or an outside writer.
-    SourceBound,
-    /// The last stage waits for a disk, a network, a terminal or an outside reader.
-    SinkBound,
-    /// Reads or writes of less than 4 KiB on average.
-    SmallCalls,
-    /// A pipe smaller than 64 KiB because the user is over quota.
-    SmallPipe,
-    /// A stage waits, a good part of its time, for a CPU that sleeps to wake up.
-    WakeUps,
-    /// Someone holds an end that keeps the end of file away.
-    LeakedEnd,
-    /// Stages wait for each other in a circle.
-    Deadlock,
-    /// Nothing moved for a long time.
-    Stalled,
-    /// A kind that a later version has a name for.
-    #[serde(untagged)]
-    Other(Name),
 }
 
 /// The record so far, with what only matters while the pipeline runs.

@@ -151,8 +151,7 @@ impl Job {
         }
         let (started, started_at) = (Instant::now(), SystemTime::now());
         let child = means.command.spawn(position, [child_in, child_out, child_err])?;
-        let pidfd = Pid::from_raw(child.id().cast_signed())
-            .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let pidfd = pidfd_of(&child);
         Ok(Self {
             position,
             bytes: block.part.len(),
@@ -347,11 +346,8 @@ impl Job {
 
     /// Sends a signal, unless it has ended.
     pub(super) fn signal(&self, signal: Signal) {
-        if self.status.is_none()
-            && let Some(pid) = Pid::from_raw(self.process.child.id().cast_signed())
-        {
-            // It may end at this moment.
-            let _ = kill_process(pid, signal);
+        if self.status.is_none() {
+            signal_to(&self.process.child, signal);
         }
     }
 
@@ -360,6 +356,20 @@ impl Job {
         self.input.pipe = None;
         self.out.close();
         self.err.close();
+    }
+}
+
+/// A descriptor that is readable when the process ends; `None` on Linux before 5.3.
+pub(super) fn pidfd_of(child: &Child) -> Option<OwnedFd> {
+    let pid = Pid::from_raw(child.id().cast_signed())?;
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+/// Sends a signal to a process that was not waited for.
+pub(super) fn signal_to(child: &Child, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
+        // It may end at this moment.
+        let _ = kill_process(pid, signal);
     }
 }
 

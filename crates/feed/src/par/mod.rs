@@ -43,6 +43,7 @@ pub use command::{Command, Missing, Position};
 pub use crew::Jobs;
 pub use cut::{BlockSize, Source};
 pub use ended::{Ended, Error, Event};
+pub use first::FAST_BYTES_PER_SECOND;
 pub use job::Status;
 pub use joblog::Joblog;
 pub use merge::Merge;

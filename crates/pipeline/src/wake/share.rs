@@ -1,6 +1,6 @@
 //! What a stretch of a run shows about wake-ups.
 
-/// The part of a stage's waits that it waited for a CPU to wake up, in about: what it waited for pipes and for a CPU, or its
+/// The part of a stage's waits that it waited for a CPU to wake up, approximately: what it waited for pipes and for a CPU, or its
 /// wake-ups at their price.
 ///
 /// Linux counts it as waiting for a CPU from the moment at which the thread is given to the CPU that sleeps, so it is mostly

@@ -10,12 +10,12 @@ use fullbore_pipe::{capacity, set_capacity};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::Signal;
 
 use super::judge::Seen;
 use crate::par::command::{Command, Position};
 use crate::par::crew::cpu_time;
-use crate::par::job::Status;
+use crate::par::job::{Status, pidfd_of, signal_to};
 use crate::par::orphans::Orphans;
 use crate::par::stop::Stop;
 
@@ -79,8 +79,7 @@ impl Copy {
             Complaints { from: Some(from), to: errors.try_clone_to_owned()?, are_some: false };
         let ends = [child_in, child_out, child_errors];
         let child = command.spawn(Position { block: 1, slot: 1 }, ends)?;
-        let pidfd = Pid::from_raw(child.id().cast_signed())
-            .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let pidfd = pidfd_of(&child);
         Ok(Self {
             child,
             pidfd,
@@ -212,11 +211,8 @@ impl Copy {
         while let Ok(None) = self.child.try_wait() {
             let left = deadline.saturating_duration_since(Instant::now());
             let number = if left.is_zero() { Some(Signal::KILL) } else { signal_now.take() };
-            if let (Some(number), Some(pid)) =
-                (number, Pid::from_raw(self.child.id().cast_signed()))
-            {
-                // It may end at this moment.
-                let _ = kill_process(pid, number);
+            if let Some(number) = number {
+                signal_to(&self.child, number);
             }
             let mut fds: Vec<PollFd<'_>> =
                 self.pidfd.iter().map(|pidfd| PollFd::new(pidfd, PollFlags::IN)).collect();

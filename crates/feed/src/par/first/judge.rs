@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use crate::par::crew::{Crew, Jobs};
 
-/// Whoever takes more bytes in a second of CPU time is not dealt out: cutting the input, looking at it and putting the
-/// output together costs as much again.
-const FAST_BYTES_PER_SECOND: f64 = 300e6;
+/// A command that takes more bytes in a second of CPU time is not dealt out with [`Caution`](crate::par::Caution): cutting
+/// the input, looking at it and putting the output together would cost as much again.
+pub const FAST_BYTES_PER_SECOND: f64 = 300e6;
 
 /// Over less CPU time the speed says little.
 const WORTH_A_LOOK: Duration = Duration::from_millis(10);

@@ -18,6 +18,7 @@ use fullbore_pipe::widen;
 use memchr::{memchr, memrchr};
 
 use self::copy::{Copy, Waited};
+pub use self::judge::FAST_BYTES_PER_SECOND;
 use self::judge::{Judge, Verdict};
 use self::source::{Input, Took};
 use super::caution::{Caution, Guard};
