@@ -13,7 +13,7 @@ pub(crate) mod what_if;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
 
 use self::buffer::BufferOptions;
@@ -43,24 +43,14 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the arguments of this process. `run --auto` puts `par --auto` before many short commands: it does not wait until
-    /// clap knows all other subcommands, which takes longer than everything else it does.
+    /// Reads the arguments of this process.
     pub(crate) fn read() -> Result<Self, clap::Error> {
-        match par_auto(std::env::args_os().skip(1).collect()) {
+        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+        match ParOptions::of_run_auto(&words) {
             Some(options) => Ok(Self { task: Task::Par(options) }),
             None => Self::try_parse(),
         }
     }
-}
-
-/// The options of `par --auto …`; `None` for other words, and for wrong ones, about which clap says more when it knows all.
-fn par_auto(words: Vec<OsString>) -> Option<ParOptions> {
-    let [par, auto, ..] = &words[..] else { return None };
-    if par != "par" || auto != "--auto" {
-        return None;
-    }
-    let matches = ParOptions::augment_args(clap::Command::new("par")).try_get_matches_from(words);
-    ParOptions::from_arg_matches(&matches.ok()?).ok()
 }
 
 #[derive(Debug, Subcommand)]

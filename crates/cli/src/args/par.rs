@@ -19,7 +19,7 @@ use fullbore_measure::Bytes;
 ///
 /// In the arguments of COMMAND, {#} stands for the number of the block and {%} for the number of the copy among those
 /// that run (from 1). The environment has them as PAR_BLOCK (also PARALLEL_SEQ) and PARALLEL_JOBSLOT.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default, PartialEq)]
 #[command(
     override_usage = "fullbore par [OPTIONS] COMMAND [ARG]...\n       fullbore par [OPTIONS] -c LINE",
     after_help = "Examples:\n  \
@@ -145,13 +145,35 @@ pub(crate) enum Jobs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mark(pub(crate) Vec<u8>);
 
+impl ParOptions {
+    /// The options of the words that `run --auto` writes: `par --auto [--tell=ADDRESS] -- COMMAND …` and
+    /// `par --auto [--tell=ADDRESS] -c LINE`; `None` for any others.
+    ///
+    /// It stands before many short commands, and clap takes longer than everything else there.
+    pub(crate) fn of_run_auto(words: &[OsString]) -> Option<Self> {
+        let rest = words.strip_prefix(&["par", "--auto"].map(OsString::from))?;
+        let (first, after) = rest.split_first()?;
+        let tell = first.to_str().and_then(|word| word.strip_prefix("--tell="));
+        let rest = if tell.is_some() { after } else { rest };
+        let (mark, rest) = rest.split_first()?;
+        let (command, line) = match (mark.to_str()?, rest) {
+            ("--", [_, ..]) => (rest.to_vec(), None),
+            ("-c", [line]) => (Vec::new(), Some(line.clone())),
+            _ => return None,
+        };
+        let tell = tell.filter(|address| !address.is_empty()).map(str::to_owned);
+        Some(Self { command, line, tell, auto: true, ..Self::default() })
+    }
+}
+
 /// When to give up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct When(pub(crate) Option<Halt>);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatusName {
     /// As COMMAND means its own: `any` for grep, `last` for jq, otherwise `all`.
+    #[default]
     Auto,
     /// 0 if every copy gave 0, otherwise that of the first block that did not.
     All,
@@ -240,6 +262,8 @@ fn halt(text: &str) -> Result<When, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
     #[test]
@@ -254,6 +278,41 @@ mod tests {
         }
         for wrong in ["soon", "now,fail=0", "later,fail=1", "soon,fail=", ""] {
             assert!(halt(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn words_of_run_auto_are_read_as_clap_reads_them() {
+        let by_clap = |words: &[&str]| {
+            let found = crate::args::Arguments::try_parse_from([&["fullbore"], words].concat());
+            match found.map(|arguments| arguments.task) {
+                Ok(crate::args::Task::Par(options)) => Some(options),
+                _ => None,
+            }
+        };
+        let quickly = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            ParOptions::of_run_auto(&words)
+        };
+        for words in [
+            &["par", "--auto", "--", "grep", "-v", "--", "x"][..],
+            &["par", "--auto", "--tell=a-1", "--", "sort", "-k2"],
+            &["par", "--auto", "--", "--", "x"],
+            &["par", "--auto", "-c", "sort | uniq -c"],
+            &["par", "--auto", "--tell=a-1", "-c", "sort -u"],
+        ] {
+            assert_eq!(quickly(words), by_clap(words), "{words:?}");
+            assert!(quickly(words).is_some(), "{words:?}");
+        }
+        for words in [
+            &["par", "--auto"][..],
+            &["par", "--auto", "--"],
+            &["par", "--auto", "cat"],
+            &["par", "--auto", "-j2", "--", "cat"],
+            &["par", "--auto", "-c", "a", "b"],
+            &["par", "cat"],
+        ] {
+            assert_eq!(quickly(words), None, "{words:?}");
         }
     }
 
