@@ -13,5 +13,5 @@ mod rewrite;
 mod unsure;
 
 pub use deal::{Plan, Why};
-pub use fuse::{Form, Fusion, fusion, fusion_of_line};
+pub use fuse::{Few, Form, Fusion, Key, Question, fusion, fusion_of_line};
 pub use rewrite::{Change, Context, Rewritten, rewrite};

@@ -105,9 +105,9 @@ impl Rewriter<'_> {
 
     fn fusion(&self, stages: &[&str]) -> Option<Fusion> {
         let found = fusion(stages, self.context.collates_bytes)?;
-        // What `sort` gets when `head` leaves shows in the status.
-        let sees_head = found.top.is_some() && self.line.contains("pipefail");
-        if sees_head { fusion(&stages[..3], self.context.collates_bytes) } else { Some(found) }
+        // What `sort` gets when `head` leaves shows in the status. The stages before may be a fusion, too.
+        let sees_it = found.ends_early() && self.line.contains("pipefail");
+        if sees_it { self.fusion(&stages[..found.stages - 1]) } else { Some(found) }
     }
 
     /// Whether there is only one bar between these stages and their programs are what they seem.

@@ -175,6 +175,12 @@ impl AsFd for Input {
     }
 }
 
+impl io::Read for Input {
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        Self::read(self, block).map_err(|error| error.source)
+    }
+}
+
 /// Reading an input failed.
 #[derive(Debug)]
 pub struct InputError {

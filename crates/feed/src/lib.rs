@@ -14,6 +14,7 @@ mod ahead;
 pub mod buffer;
 pub mod count;
 mod error;
+pub mod few;
 mod flow;
 mod input;
 mod inspect;

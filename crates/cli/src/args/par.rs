@@ -264,6 +264,7 @@ fn halt(text: &str) -> Result<When, String> {
 mod tests {
     use clap::Parser;
 
+    use super::super::{Arguments, Task};
     use super::*;
 
     #[test]
@@ -284,9 +285,9 @@ mod tests {
     #[test]
     fn words_of_run_auto_are_read_as_clap_reads_them() {
         let by_clap = |words: &[&str]| {
-            let found = crate::args::Arguments::try_parse_from([&["fullbore"], words].concat());
+            let found = Arguments::try_parse_from([&["fullbore"], words].concat());
             match found.map(|arguments| arguments.task) {
-                Ok(crate::args::Task::Par(options)) => Some(options),
+                Ok(Task::Par(options)) => Some(options),
                 _ => None,
             }
         };

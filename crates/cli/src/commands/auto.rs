@@ -148,7 +148,7 @@ impl Auto {
                     format!("# {command}: dealt out if the pipeline waits for it and a CPU is idle\n")
                 }
                 Change::Fused(stages) => {
-                    format!("# {stages}: counted, once the first MiB shows that the bytes are the same\n")
+                    format!("# {stages}: answered without sorting every line, once the first MiB shows that the bytes are the same\n")
                 }
             });
         }
@@ -173,13 +173,16 @@ fn untouched(line: &OsStr, why: &'static str) -> Rewritten {
     Rewritten { line, changes: Vec::new(), untouched: Some(why) }
 }
 
-/// Whether strings are ordered by their bytes here. Source: locale(7); C.UTF-8 orders by code points, whose order is that
-/// of their bytes.
+/// Whether strings are ordered by their bytes here, and numbers have points and no separators. Source: locale(7); C.UTF-8
+/// orders by code points, whose order is that of their bytes.
 pub(crate) fn collates_bytes() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let locale = set("LC_ALL").or_else(|| set("LC_COLLATE")).or_else(|| set("LANG"));
-    locale
-        .is_none_or(|locale| ["C", "POSIX", "C.UTF-8", "C.utf8"].iter().any(|name| locale == *name))
+    let is_plain = |category: &str| {
+        let locale = set("LC_ALL").or_else(|| set(category)).or_else(|| set("LANG"));
+        let plain = ["C", "POSIX", "C.UTF-8", "C.utf8"];
+        locale.is_none_or(|locale| plain.iter().any(|name| locale == *name))
+    };
+    is_plain("LC_COLLATE") && is_plain("LC_NUMERIC")
 }
 
 /// Why names in a line for this shell may stand for something else.

@@ -72,7 +72,7 @@ fn gain(record: &RunRecord, stage: &StageRecord, change: &Change) -> Option<Stri
             })
         }
         Change::Fused(text) if text.split('|').any(is_it) => Some(format!(
-            "  hint: `fullbore run --auto …` would count instead of sorting:\n    `{}` becomes one stage.\n",
+            "  hint: `fullbore run --auto …` would not sort every line:\n    `{}` becomes one stage.\n",
             visible(text),
         )),
         _ => None,

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use anyhow::{Error, Result, anyhow};
-use fullbore_auto::{Form, Fusion};
+use fullbore_auto::Form;
 use fullbore_codec::group::Order;
 use fullbore_codec::lines::Field;
 use fullbore_feed::Input;
@@ -35,16 +35,23 @@ pub(crate) fn run(options: &CountOptions) -> Result<Exit> {
     end(counted, |error| failure(error, options))
 }
 
-/// Answers instead of some stages of a pipeline.
-pub(crate) fn fused(fusion: &Fusion, input: Input, out: impl AsFd) -> Result<Exit> {
+/// Answers instead of some stages of a pipeline: prints each distinct line in this form, the most frequent ones first if
+/// `is_by_count`, at most `top`.
+pub(crate) fn fused(
+    form: Form,
+    is_by_count: bool,
+    top: Option<usize>,
+    input: Input,
+    out: impl AsFd,
+) -> Result<Exit> {
     let mut writer = PipeWriter::new(out, fullbore_pipe::Options::default());
-    let print = Print { end: b'\n', is_json: false, has_counts: fusion.form == Form::Counts };
+    let print = Print { end: b'\n', is_json: false, has_counts: form == Form::Counts };
     let options = Options {
         end: b'\n',
         field: None,
-        order: if fusion.is_by_count { Order::Count } else { Order::Key },
-        top: fusion.top,
-        at_least: if fusion.form == Form::Repeated { 2 } else { 1 },
+        order: if is_by_count { Order::Count } else { Order::Key },
+        top,
+        at_least: if form == Form::Repeated { 2 } else { 1 },
         workers: None,
         memory: default_memory(),
         folder: std::env::temp_dir(),

@@ -1,5 +1,6 @@
 //! `fullbore par`.
 
+mod answer;
 mod auto;
 mod failure;
 mod fused;

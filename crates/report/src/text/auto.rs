@@ -27,10 +27,10 @@ fn part(record: &RunRecord, auto: &AutoRecord) -> Option<String> {
         .map_or(String::new(), |bytes| format!(" (the same on the first {})", Bytes(bytes)));
     Some(match auto.what {
         AutoWhat::Dealt => format!("{title} was dealt out"),
-        AutoWhat::Fused => format!("{title} was counted{proved}"),
+        AutoWhat::Fused => format!("{title} was answered without sorting every line{proved}"),
         AutoWhat::Differs => {
             format!(
-                "{title} ran as it is, because counting gave another answer on the first of the data"
+                "{title} ran as it is, because the answer without sorting differed on the beginning of the data"
             )
         }
         AutoWhat::Alone => {

@@ -1,4 +1,5 @@
-//! Stages that are one question, answered by `count`, once it has shown on this data that the answer is the same.
+//! Stages that are one question, answered without sorting every line, once it has shown on this data that the answer is
+//! the same.
 
 use std::ffi::OsString;
 use std::fs::{File, metadata};
@@ -9,7 +10,7 @@ use std::process::{ExitStatus, Output, Stdio};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
-use fullbore_auto::Fusion;
+use fullbore_auto::{Fusion, Question};
 use fullbore_feed::Input;
 use fullbore_feed::par::Command;
 use fullbore_pipeline::die_of;
@@ -17,10 +18,10 @@ use fullbore_process::hand_on_ignored_signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::answer::{Answered, answer};
 use super::program;
 use crate::args::par::ParOptions;
 use crate::commands::auto::{Done, tell};
-use crate::commands::count;
 use crate::exit::Exit;
 
 /// So much of the input is worked on both ways. Less is not worth the trouble: the stages themselves are as quick.
@@ -61,7 +62,7 @@ pub(super) fn run_on_file(options: &ParOptions, fusion: &Fusion) -> Result<Optio
     }
     tell(options.tell.as_deref(), Done::Fused { proved_bytes: end as u64 });
     let input = Input::open(path.as_ref()).map_err(|error| anyhow!("par: {path}: {error}"))?;
-    count::fused(fusion, input, stdout()).map(Some)
+    answer_all(fusion.question, input, &stages).map(Some)
 }
 
 /// Answers the question: by the stages themselves if the input is short or the answers differ.
@@ -84,7 +85,15 @@ pub(super) fn run(options: &ParOptions, command: &Command, fusion: &Fusion) -> R
         return serially(command, &held, input);
     }
     tell(options.tell.as_deref(), Done::Fused { proved_bytes: end as u64 });
-    count::fused(fusion, Input::new(input, "standard input").after(held), stdout())
+    answer_all(fusion.question, Input::new(input, "standard input").after(held), command)
+}
+
+/// Answers the question about all of the input; the stages do if that takes too much memory.
+fn answer_all(question: Question, input: Input, stages: &Command) -> Result<Exit> {
+    match answer(question, input, stdout())? {
+        Answered::Written(exit) => Ok(exit),
+        Answered::TooLarge(held, rest) => serially(stages, &held, rest),
+    }
 }
 
 /// Bytes up to the last line end.
@@ -92,21 +101,22 @@ fn whole_lines(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
 }
 
-/// Whether the stages and `count` say the same of the first bytes that are held, while what comes of a stream is held, too.
+/// Whether the stages and the answer are the same of the first bytes that are held, while what comes of a stream is held, too.
 fn prove(
     command: &Command,
     fusion: &Fusion,
     input: Option<&File>,
     (held, end): (&mut Vec<u8>, usize),
 ) -> Result<bool> {
-    let [for_stages, for_count] = [in_memory(&held[..end])?, in_memory(&held[..end])?];
+    let [for_stages, for_us] = [in_memory(&held[..end])?, in_memory(&held[..end])?];
     let mut process = command.as_it_is();
     hand_on_ignored_signals(&mut process);
     process.stdin(for_stages).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = process.spawn().context("par: starting the stages")?;
     let stages = thread::spawn(move || child.wait_with_output());
     let ours = in_memory(&[])?;
-    let counted = count::fused(fusion, Input::new(for_count, "the beginning"), ours.try_clone()?);
+    let beginning = Input::new(for_us, "the beginning");
+    let answered = answer(fusion.question, beginning, ours.try_clone()?);
     if let Some(input) = input {
         wait_for(&stages, input, held)?;
     }
@@ -114,7 +124,10 @@ fn prove(
     let mut own = Vec::new();
     (&ours).rewind()?;
     (&ours).read_to_end(&mut own)?;
-    Ok(counted.is_ok() && status.success() && stderr.is_empty() && stdout == own)
+    Ok(matches!(answered, Ok(Answered::Written(_)))
+        && status.success()
+        && stderr.is_empty()
+        && stdout == own)
 }
 
 /// Takes input in until the proof has ended.
@@ -142,7 +155,7 @@ fn wait_for(
 }
 
 /// The stages themselves, with what was read already and the rest.
-fn serially(command: &Command, held: &[u8], mut input: File) -> Result<Exit> {
+fn serially(command: &Command, held: &[u8], mut input: impl io::Read) -> Result<Exit> {
     let (reader, mut writer) = pipe().context("par: making a pipe")?;
     let mut process = command.as_it_is();
     hand_on_ignored_signals(&mut process);
