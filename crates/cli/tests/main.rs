@@ -19,6 +19,7 @@ mod terminal;
 
 mod advice;
 mod architecture;
+mod attach;
 mod auto;
 mod bad_input;
 mod broken_pipe;

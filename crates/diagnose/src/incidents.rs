@@ -227,7 +227,7 @@ fn deadlock_advice(flow: &Flow<'_>, full_pipe: Option<&PipeRecord>, stage: Optio
     ));
     let larger = pipe
         .capacity_bytes
-        .filter(|now| *now < wanted)
+        .filter(|now| *now < wanted && flow.record.attached_at_ns.is_none())
         .and_then(|_| run_again(&format!("--pipe-size {}", size(wanted)), &flow.record.command))
         .map_or_else(Advice::new, |line| paste("Make it larger: ", line));
     let buffer = vec![

@@ -242,7 +242,7 @@ fn advice(flow: &Flow<'_>, pipe: &PipeRecord) -> Advice {
         }
         _ if capacity < wanted => {
             let options = format!("--pipe-size {}", size(wanted));
-            match run_again(&options, &flow.record.command) {
+            match larger_pipes(flow, pipe, &options) {
                 Some(line) => paste(format!("Give the pipe {}: ", Bytes(wanted)), line),
                 None => only(format!(
                     "Give the pipe {}: run the pipeline with {options}.",
@@ -256,6 +256,16 @@ fn advice(flow: &Flow<'_>, pipe: &PipeRecord) -> Advice {
             relay(),
         ]),
     }
+}
+
+/// A command that makes pipes larger: of the pipeline as it runs, or in another run of its line.
+fn larger_pipes(flow: &Flow<'_>, pipe: &PipeRecord, options: &str) -> Option<String> {
+    if flow.record.attached_at_ns.is_none() {
+        return run_again(options, &flow.record.command);
+    }
+    let (writer, _) = sides(pipe)?;
+    let pid = flow.stages[flow.stage_index(writer)?].stage.pid;
+    Some(format!("fullbore attach --tune {pid}"))
 }
 
 /// The two sides with a buffer between them; the buffer alone when one of them is not easily typed.

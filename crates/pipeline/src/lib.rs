@@ -15,9 +15,11 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod attach;
 mod command;
 mod error;
 mod incidents;
+mod named;
 mod observed;
 mod onlooker;
 mod pace;
@@ -30,9 +32,12 @@ mod summarise;
 mod topology;
 mod tune;
 mod wake;
+mod watch;
 
+pub use attach::{AttachOptions, attach};
 pub use command::Command;
-pub use error::Error;
+pub use error::{AttachError, Error};
+pub use named::{Named, named};
 pub use onlooker::{Nobody, Onlooker};
 pub use recording::{ReplayError, replay};
 pub use session::{Finished, Options, run};

@@ -16,14 +16,14 @@ use crate::observed::Observed;
 use crate::onlooker::Onlooker;
 use crate::pace::Pace;
 use crate::recording::{End, Recorder, Start};
-use crate::sample::Sample;
-use crate::sampler::{Sampler, ask};
+use crate::sampler::Sampler;
 use crate::subject::{Doubt, Event, Events, Exact, Sender, Started, as_shell_reports, start};
 use crate::summarise::{Frame, Numbers, record};
 use crate::topology::pipes::Pipes;
 use crate::topology::{Roots, Topology};
-use crate::tune::{Tuner, Tuning, apply, restore_all};
+use crate::tune::{Tuner, Tuning};
 use crate::wake::Waking;
+use crate::watch::{Watch, cpu_time, nanoseconds};
 use crate::{Command, Error};
 use fullbore_diagnose::diagnose;
 use fullbore_record::{Job, RunRecord, Snapshot};
@@ -93,11 +93,8 @@ struct Session {
     command: String,
     host: Host,
     job: Option<Job>,
-    tuning: Tuning,
     started: Started,
-    sampler: Sampler,
-    observed: Observed,
-    recorder: Recorder,
+    watch: Watch,
     pace: Pace,
     /// Signals of which it is not known yet whether the shell got them, too.
     doubts: Vec<Doubt>,
@@ -143,17 +140,14 @@ impl Session {
         observed.gaps.extend(gaps);
         Self {
             command: command.text(),
-            sampler,
+            watch: Watch { sampler, observed, recorder, tuning: options.tuning },
             pace: Pace::new(started.unix_ns),
-            tuning: options.tuning,
             doubts: Vec::new(),
             waking: Waking::new(options.keep_awake, options.remember_in.as_deref()),
             before,
             host,
             job: options.job,
             started,
-            observed,
-            recorder,
         }
     }
 
@@ -186,27 +180,9 @@ impl Session {
         Ok(self.finish(status))
     }
 
-    /// Takes one sample, and makes the changes to pipes that follow from it; returns the CPU time it took.
-    ///
-    /// Not the time by the clock: where CPUs are scarce, that is mostly waiting for one, and would make samples rare
-    /// just where there is much to see.
     fn sample(&mut self, now_ns: u64) -> Duration {
-        let begin = cpu_time(ClockId::ThreadCPUTime);
-        let census = self.sampler.census(&self.observed.topology, now_ns);
-        let known = self.observed.topology.stages.len();
-        self.observed.take_in_census(&census);
-        let new = self.observed.topology.stages.get(known..).unwrap_or_default();
-        new.iter().for_each(|stage| self.sampler.leaders.hold(stage.leader.pid));
-        let look = self.sampler.look(&self.observed.topology, now_ns);
-        let mut changes = self.observed.take_in_look(&look);
-        self.waking.take_in(&self.observed.accounts, &look);
-        self.recorder.sample(Sample { census, look });
-        while let Some(change) = changes.pop() {
-            let answer = apply(&change, self.tuning, &self.observed.topology, &self.sampler);
-            self.recorder.answer(&answer);
-            changes.extend(self.observed.take_in_answer(change, &answer, now_ns));
-        }
-        cpu_time(ClockId::ThreadCPUTime).saturating_sub(begin)
+        let waking = &mut self.waking;
+        self.watch.sample(now_ns, |accounts, look| waking.take_in(accounts, look))
     }
 
     fn elapsed_ns(&self) -> u64 {
@@ -239,37 +215,15 @@ impl Session {
             wake_ups: self.waking.outcome(),
             host: &self.host,
         };
-        let (mut record, numbers) = record(&self.observed, &frame);
+        let (mut record, numbers) = record(&self.watch.observed, &frame);
         record.findings = diagnose(&record);
         (record, numbers)
     }
 
     fn snapshot(&mut self) -> Snapshot {
-        self.learn_statuses();
+        self.watch.learn_statuses();
         let (record, numbers) = self.record(self.elapsed_ns(), None);
-        let topology = &self.observed.topology;
-        let fill = |key| {
-            let bytes = ask(topology.pipes.get(key)?, |fd| fullbore_pipe::fill(fd).ok())?;
-            Some(bytes.0)
-        };
-        let is_alive = |index: &usize| topology.stages[*index].alive > 0;
-        let mut snapshot = Snapshot::default();
-        snapshot.record = record;
-        snapshot.pipe_fill_bytes = numbers.pipe_order.iter().map(|key| fill(*key)).collect();
-        snapshot.stage_is_alive = numbers.stage_order.iter().map(is_alive).collect();
-        snapshot
-    }
-
-    /// Learns the exit statuses of stages that have ended.
-    fn learn_statuses(&mut self) {
-        for (pid, status) in self.sampler.leaders.statuses() {
-            self.note_status(pid, as_shell_reports(status));
-        }
-    }
-
-    fn note_status(&mut self, pid: i32, status: i32) {
-        self.recorder.status(pid, status);
-        self.observed.topology.note_status(pid, status);
+        self.watch.snapshot(record, &numbers)
     }
 
     fn answer(&mut self, event: Event, onlooker: &mut dyn Onlooker) {
@@ -289,7 +243,9 @@ impl Session {
                     self.started.signal(SIGCONT);
                 }
             }
-            Event::OrphanEnded { pid, status } => self.note_status(pid, as_shell_reports(status)),
+            Event::OrphanEnded { pid, status } => {
+                self.watch.note_status(pid, as_shell_reports(status))
+            }
             Event::Ended(_) | Event::WaitFailed(_) => {}
         }
     }
@@ -301,7 +257,7 @@ impl Session {
             Sender::ToUsAlone => self.started.signal(number),
             Sender::Terminal => {}
             Sender::Unclear { pid } => {
-                let known = self.observed.topology.processes.keys().copied();
+                let known = self.watch.observed.topology.processes.keys().copied();
                 let a_moment_ago_ns = self.elapsed_ns().saturating_sub(A_MOMENT_NS);
                 self.doubts.push(Doubt::new(number, pid, known, a_moment_ago_ns));
             }
@@ -316,8 +272,8 @@ impl Session {
             .partition::<Vec<_>, _>(|doubt| doubt.due <= now);
         self.doubts = later;
         for doubt in due {
-            let status_of = |pid| self.sampler.leaders.status_of(pid);
-            let ended: Vec<i32> = self.sampler.leaders.ended_since(doubt.since_ns).collect();
+            let status_of = |pid| self.watch.sampler.leaders.status_of(pid);
+            let ended: Vec<i32> = self.watch.sampler.leaders.ended_since(doubt.since_ns).collect();
             if doubt.must_pass_on(&Root::system(), self.started.pid, &ended, status_of) {
                 self.started.signal(doubt.number);
             }
@@ -356,17 +312,16 @@ impl Session {
         let exit_status = as_shell_reports(status);
         let elapsed_ns = self.elapsed_ns();
         self.sample(elapsed_ns);
-        self.learn_statuses();
-        self.note_status(self.started.pid, exit_status);
-        self.observed.finish();
+        self.watch.learn_statuses();
+        self.watch.note_status(self.started.pid, exit_status);
+        self.watch.finish(Duration::ZERO);
         self.waking.finish(elapsed_ns);
         let gaps: Vec<String> = self.stolen_time().into_iter().collect();
-        self.observed.gaps.extend(gaps.iter().cloned());
-        restore_all(&self.observed.topology, &self.sampler);
+        self.watch.observed.gaps.extend(gaps.iter().cloned());
         let (record, _) = self.record(elapsed_ns, Some(exit_status));
         let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);
         let wake_ups = self.waking.outcome();
-        self.recorder.end(&End {
+        self.watch.recorder.end(&End {
             elapsed_ns,
             exit_status,
             cpu_ns,
@@ -375,22 +330,12 @@ impl Session {
             gaps,
         });
         let signal = (status & 0x7f != 0).then_some(status & 0x7f);
-        Finished { record, signal, was_refused: self.observed.tuner.was_refused() }
+        Finished { record, signal, was_refused: self.watch.observed.tuner.was_refused() }
     }
 }
 
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// CPU time of this process or thread so far.
-fn cpu_time(of: ClockId) -> Duration {
-    let time = rustix::time::clock_gettime(of);
-    Duration::try_from(time).unwrap_or_default()
-}
-
 /// Stops this process until someone continues it.
-fn stop_self(signal: i32) {
+pub(crate) fn stop_self(signal: i32) {
     use rustix::process::{Signal, getpid, kill_process};
     // A signal that is handled here (for the live view) would not stop: SIGSTOP always does.
     let signal = Signal::from_named_raw(signal).unwrap_or(Signal::STOP);

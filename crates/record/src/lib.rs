@@ -60,7 +60,8 @@ pub struct RunRecord {
     pub job: Option<Job>,
     /// Exit status as a shell would report it (128 + n for signal n); `None` when it could not be learned.
     pub exit_status: Option<i32>,
-    /// Time from the start of the shell to its end.
+    /// Time from the start of the shell to its end; of a run that was watched from later on, how long it was watched. All
+    /// other times and counts begin then, too.
     pub elapsed_ns: u64,
     /// The best possible time on this machine: the largest running time of one stage, or the CPU time of all divided by the CPUs.
     pub bound_ns: u64,

@@ -1,5 +1,6 @@
 //! The arguments as the user typed them. Nothing here reads the system.
 
+pub(crate) mod attach;
 pub(crate) mod buffer;
 mod choices;
 pub(crate) mod count;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
 
+use self::attach::AttachOptions;
 use self::buffer::BufferOptions;
 use self::count::CountOptions;
 use self::gost::GostTask;
@@ -56,6 +58,7 @@ impl Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
     Run(RunOptions),
+    Attach(AttachOptions),
     WhatIf(WhatIfOptions),
     Buffer(BufferOptions),
     Par(ParOptions),

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub(crate) mod attach;
 pub(crate) mod auto;
 mod auto_hint;
 pub(crate) mod buffer;

@@ -56,6 +56,18 @@ impl Known {
         self.needs.iter().copied().find(|program| !is_installed(program))
     }
 
+    /// The same pipeline with so much to do that it runs for minutes; `None` where it needs something around it, or what it
+    /// does depends on how long it runs.
+    pub(crate) fn endless(&self) -> Option<String> {
+        let plain =
+            self.setup.is_empty() && self.outside == Outside::Nothing && self.also.is_none();
+        let is_one_line = !self.line.contains(';') && !self.line.contains("--seconds");
+        let (before, after) = self.line.split_once("--total ")?;
+        let is_only_one = !after.contains("--total ");
+        let line = format!("{before}--total 999{after}");
+        (plain && is_one_line && is_only_one && self.missing().is_none()).then_some(line)
+    }
+
     /// Runs the pipeline once and judges what is said about it.
     pub(crate) fn judge(&self) -> Judgement {
         let place = Sandbox::new();
@@ -106,7 +118,8 @@ impl Known {
         self.verdict(&record)
     }
 
-    fn verdict(&self, record: &RunRecord) -> Judgement {
+    /// Judges what a record says.
+    pub(crate) fn verdict(&self, record: &RunRecord) -> Judgement {
         let Some(first) = record.findings.first() else {
             return Judgement::Wrong(format!("no finding; {}", shares(record)));
         };

@@ -232,6 +232,13 @@ impl ProcessFiles {
         }
     }
 
+    /// From now on its times count from this moment, those of all threads it has.
+    pub(crate) fn count_from_now(&mut self, root: &Root, buffer: &mut [u8]) {
+        self.find_tasks(root);
+        self.read_times(buffer);
+        self.tasks.iter_mut().for_each(|task| task.used = SchedStat::default());
+    }
+
     /// Processes that its first `tasks` threads started, as far as Linux lists them.
     pub(crate) fn read_children(&self, tasks: usize, buffer: &mut [u8], into: &mut Vec<i32>) {
         for task in self.tasks.iter().take(tasks) {

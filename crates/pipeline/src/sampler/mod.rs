@@ -5,9 +5,12 @@
 
 mod ends;
 mod files;
+mod guests;
 mod leaders;
+mod members;
 mod switches;
 mod waits;
+mod withheld;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,10 +27,13 @@ use crate::sampler::ends::{capacities, handles_of, pipe_ends};
 use crate::sampler::files::{Clockwork, ProcessFiles, TaskReading};
 use crate::sampler::leaders::Leaders;
 use crate::sampler::waits::{Sight, asleep};
+use crate::sampler::withheld::Withheld;
 use crate::topology::Topology;
 use fullbore_record::Cause;
 
 pub(crate) use ends::ask;
+pub(crate) use guests::Guests;
+pub(crate) use members::members;
 pub(crate) use switches::SwitchReader;
 pub(crate) use waits::pipe_of;
 
@@ -57,9 +63,9 @@ pub(crate) struct Sampler {
     switches: Option<SwitchReader>,
     io_due_ns: u64,
     tick_ns: u64,
-    /// Facts that this Linux withholds about every process.
-    withheld: BTreeSet<Fact>,
-    gaps: Vec<String>,
+    withheld: Withheld,
+    /// Where the pipeline was started by somebody else.
+    guests: Option<Guests>,
     buffer: Vec<u8>,
 }
 
@@ -82,15 +88,14 @@ impl Sampler {
         switches: Option<SwitchReader>,
     ) -> Self {
         let tick_ns = 1_000_000_000 / clock_ticks_per_second().max(1);
-        let withheld = root.unavailable(own);
         Self {
             children: Children {
                 list: root.hot_file(own, &format!("task/{own}/children")),
                 strangers,
                 zombies: BTreeSet::new(),
             },
-            gaps: withheld.iter().map(|(fact, why)| gap(*fact, *why)).collect(),
-            withheld: withheld.into_iter().map(|(fact, _)| fact).collect(),
+            withheld: Withheld::of(&root, own),
+            guests: None,
             root,
             processes: BTreeMap::new(),
             leaders: Leaders::default(),
@@ -103,17 +108,32 @@ impl Sampler {
         }
     }
 
+    /// Watches a pipeline that somebody else started: everything counts from the first sample on. Nothing of its pipes is
+    /// opened unless they `may_be_asked`.
+    #[must_use]
+    pub(crate) fn of_guests(self, guests: Guests) -> Self {
+        Self { guests: Some(guests), ..self }
+    }
+
+    /// Whether pipes may be asked for their capacity and how much is in them.
+    pub(crate) fn may_ask(&self) -> bool {
+        self.guests.as_ref().is_none_or(|guests| guests.pipes_may_be_asked)
+    }
+
     /// What this Linux withholds about processes, one sentence each.
     pub(crate) fn gaps(&self) -> &[String] {
-        &self.gaps
+        self.withheld.gaps()
     }
 
     /// Finds processes that began since, and reads the ends of pipes when something changed.
     pub(crate) fn census(&mut self, topology: &Topology, now_ns: u64) -> Census {
         let mut census = Census { at_ns: now_ns, ..Census::default() };
         self.processes.values_mut().for_each(|process| process.read_times(&mut self.buffer));
-        if self.samples == 0 {
+        if self.samples == 0 && topology.roots.shell != 0 {
             census.born.extend(self.begin(topology.roots.own, topology.roots.shell, now_ns));
+        }
+        for (parent, pid) in self.newcomers(now_ns) {
+            census.born.extend(self.begin(parent, pid, now_ns));
         }
         loop {
             let found = self.find_children(topology.roots.own);
@@ -158,9 +178,20 @@ impl Sampler {
             self.children.zombies.insert(seen.pid);
             self.leaders.end(seen.pid, now_ns);
         }
-        look.capacities = capacities(topology);
+        if self.may_ask() {
+            look.capacities = capacities(topology);
+        }
+        if let Some(guests) = &mut self.guests {
+            look.processes.iter_mut().for_each(|seen| guests.forget_before(seen));
+        }
         self.samples += 1;
         look
+    }
+
+    /// Processes of a pipeline of others that are not watched yet, each with its parent.
+    fn newcomers(&mut self, now_ns: u64) -> Vec<(i32, i32)> {
+        let Some(guests) = &mut self.guests else { return Vec::new() };
+        guests.newcomers(&self.root, self.processes.keys().copied(), now_ns)
     }
 
     /// Descriptors anywhere on the machine that lead to a pipe and are not of the pipeline, as far as they
@@ -172,7 +203,7 @@ impl Sampler {
     }
 
     fn clockwork(&self) -> Clockwork {
-        if self.withheld.contains(&Fact::Times) {
+        if self.withheld.lacks(Fact::Times) {
             Clockwork::Ticks(self.tick_ns)
         } else {
             Clockwork::Scheduler
@@ -188,6 +219,12 @@ impl Sampler {
         let is_frugal = self.processes.len() >= AT_HAND_MAX;
         let mut process = ProcessFiles::open(&self.root, self.clockwork(), pid, now_ns, is_frugal);
         process.read_times(&mut self.buffer);
+        if self.samples == 0
+            && let Some(guests) = &mut self.guests
+        {
+            guests.note_before(&self.root, pid, &stat, self.tick_ns);
+            process.count_from_now(&self.root, &mut self.buffer);
+        }
         let words = self.root.command_line(pid);
         // A kernel thread or a zombie has no words: its name in brackets, as ps prints it.
         let words = if words.is_empty() { vec![format!("[{}]", stat.comm)] } else { words };
@@ -257,7 +294,7 @@ impl Sampler {
     ) -> ProcessLook {
         let mut seen = ProcessLook {
             pid: process.pid,
-            waits_are_withheld: self.withheld.contains(&Fact::Wait),
+            waits_are_withheld: self.withheld.lacks(Fact::Wait),
             ..ProcessLook::default()
         };
         let is_stopped = process.is_stopped(&mut self.buffer);
@@ -293,8 +330,9 @@ impl Sampler {
         process: &mut ProcessFiles,
         wait: Wait,
     ) -> Option<Doing> {
-        let mut sight =
-            Sight { root: &self.root, pipes: &topology.pipes, buffer: &mut self.buffer };
+        let may_ask = self.may_ask();
+        let (root, pipes) = (&self.root, &topology.pipes);
+        let mut sight = Sight { root, pipes, may_ask, buffer: &mut self.buffer };
         sight.doing(process, wait)
     }
 
@@ -389,24 +427,6 @@ fn status_look(status: Status) -> StatusLook {
     let left = status.voluntary_switches.zip(status.involuntary_switches);
     let left_cpu = left.map(|(to_wait, to_another)| LeftCpu { to_wait, to_another });
     StatusLook { peak_memory_bytes: status.peak_memory_bytes, left_cpu }
-}
-
-/// What the record lacks when Linux withholds a fact about every process.
-fn gap(fact: Fact, why: Unavailable) -> String {
-    let lacks = match fact {
-        Fact::State => "nothing of this run can be seen",
-        // A record has no word for an unknown share of waiting for a CPU, so this says what its 0 % means.
-        Fact::Times => {
-            "CPU time is known to a clock tick only; waiting for a CPU is unknown and counts as none"
-        }
-        Fact::Wait => "what stages wait for is unknown",
-        Fact::Io => "bytes and calls are unknown",
-        Fact::Children => {
-            "processes are found by reading all of /proc, so short ones may be missed"
-        }
-        Fact::Descriptors => "pipes cannot be seen",
-    };
-    format!("/proc/PID/{}: {why}: {lacks}", fact.file())
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ use fullbore_record::Cause;
 pub(crate) struct Sight<'a> {
     pub(crate) root: &'a Root,
     pub(crate) pipes: &'a Pipes,
+    /// Whether a pipe may be opened to ask how much is in it.
+    pub(crate) may_ask: bool,
     pub(crate) buffer: &'a mut [u8],
 }
 
@@ -72,14 +74,14 @@ impl Sight<'_> {
     fn moving(&self, process: &mut ProcessFiles, from: i32, to: i32) -> Doing {
         let (source, target) = (self.place(process, from), self.place(process, to));
         let source_fill_bytes = match source {
-            Awaited::Pipe(pipe) => {
+            Awaited::Pipe(pipe) if self.may_ask => {
                 let handle = Handle { pid: process.pid, fd: from, pipe, end: End::Read };
                 match lend(handle, |fd| fill(fd)) {
                     Ok(Ok(Bytes(bytes))) => Some(bytes),
                     _ => None,
                 }
             }
-            Awaited::Other(_) => None,
+            _ => None,
         };
         Doing::Moving { from: source, to: target, source_fill_bytes }
     }

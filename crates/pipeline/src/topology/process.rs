@@ -87,21 +87,25 @@ impl Process {
         self.words != self.first_words || now_ns.saturating_sub(self.first_ns) > SETTLED_NS
     }
 
-    /// Whether a shell may have left a descriptor open in this process by mistake, as bash does with the pipes of earlier
-    /// `>( )`: shells keep their own at 10 and up, and name those they hand on (`/dev/fd/63`).
+    /// See [`may_be_leaked`].
     pub(crate) fn may_have_by_mistake(&self, fd: i32) -> bool {
-        if fd < SHELLS_OWN_FD {
-            return false;
-        }
-        let number = fd.to_string();
-        let is_number = |word: &String| {
-            word.split(|c: char| !c.is_ascii_digit()).any(|digits| digits == number)
-        };
-        !self.words.iter().any(is_number)
+        may_be_leaked(fd, &self.words)
     }
 
     /// When an unsettled process should be looked at again.
     pub(crate) fn settles_soon(now_ns: u64) -> u64 {
         now_ns + SETTLED_NS / 2
     }
+}
+
+/// Whether a shell may have left a descriptor open by mistake in a process with these words, as bash does with the pipes of
+/// earlier `>( )`: shells keep their own at 10 and up, and name those they hand on (`/dev/fd/63`).
+pub(crate) fn may_be_leaked(fd: i32, words: &[String]) -> bool {
+    if fd < SHELLS_OWN_FD {
+        return false;
+    }
+    let number = fd.to_string();
+    let is_number =
+        |word: &String| word.split(|c: char| !c.is_ascii_digit()).any(|digits| digits == number);
+    !words.iter().any(is_number)
 }

@@ -36,25 +36,44 @@ pub(crate) fn apply(
     }
 }
 
-/// Gives the pipes that outlive the run the capacity they had.
-pub(crate) fn restore_all(topology: &Topology, sampler: &Sampler) {
+/// Gives the pipes that outlive the run the capacity they had; `false` if more is in one of them than fits into that.
+pub(crate) fn restore_all(topology: &Topology, sampler: &Sampler) -> bool {
+    let mut is_done = true;
     for (_, pipe) in topology.pipes.iter() {
         if let (Some(initial), Some(capacity)) = (pipe.initial_capacity, pipe.capacity)
             && initial != capacity
         {
-            restore(pipe, initial, topology.roots.own, sampler);
+            is_done &= restore(pipe, initial, topology.roots.own, sampler) != Restored::InPart;
         }
     }
+    is_done
 }
 
-fn restore(pipe: &Pipe, capacity: Bytes, own: i32, sampler: &Sampler) {
+/// What became of a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Restored {
+    Done,
+    /// More is queued than fits: it has the next size that does.
+    InPart,
+    /// Nobody holds an end that can be seen.
+    Gone,
+}
+
+fn restore(pipe: &Pipe, capacity: Bytes, own: i32, sampler: &Sampler) -> Restored {
     let shrink = |handle: Handle| {
-        // More may be queued than fits: then to the next size that does.
         let mut sizes = (0..10).map(|doublings| Bytes(capacity.0 << doublings));
-        lend(handle, |fd| sizes.any(|size| set_capacity(fd, size).is_ok())).unwrap_or(false)
+        lend(handle, |fd| match sizes.find(|size| set_capacity(fd, *size).is_ok()) {
+            Some(size) if size == capacity => Restored::Done,
+            Some(_) => Restored::InPart,
+            None => Restored::Gone,
+        })
+        .unwrap_or(Restored::Gone)
     };
-    let is_done = pipe.handles.iter().any(|held| shrink(held.handle));
-    if !is_done && pipe.leads_outside() {
-        let _ = sampler.outside_handles(own, pipe.id).into_iter().any(shrink);
-    }
+    let is_told = |restored: &Restored| *restored != Restored::Gone;
+    let by_ours = pipe.handles.iter().map(|held| shrink(held.handle)).find(is_told);
+    by_ours.unwrap_or_else(|| {
+        let outside =
+            if pipe.leads_outside() { sampler.outside_handles(own, pipe.id) } else { Vec::new() };
+        outside.into_iter().map(shrink).find(is_told).unwrap_or(Restored::Gone)
+    })
 }

@@ -145,8 +145,15 @@ fn key_figures(record: &RunRecord) -> Markup {
     } else {
         "CPUs busy".to_owned()
     };
+    let elapsed = match record.attached_at_ns {
+        Some(at_ns) => {
+            let from = format!("watched, from {} after the start on", seconds(at_ns));
+            ("Watched", seconds(record.elapsed_ns), from)
+        }
+        None => ("Elapsed", seconds(record.elapsed_ns), "from start to end".to_owned()),
+    };
     let figures = [
-        ("Elapsed", seconds(record.elapsed_ns), "from start to end".to_owned()),
+        elapsed,
         ("Best possible time", bound, "with these commands on this machine".to_owned()),
         ("Parallelism", parallelism, cpus),
         (

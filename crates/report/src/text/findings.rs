@@ -38,9 +38,16 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
 
 /// Says how long the run took and could have taken.
 fn time(record: &RunRecord, verdict: Option<&Finding>, style: Style, lines: &mut Vec<String>) {
-    let mut facts = vec![format!("this run took {}", seconds(record.elapsed_ns))];
+    let elapsed = seconds(record.elapsed_ns);
+    let mut facts = match record.attached_at_ns {
+        Some(at_ns) => {
+            vec![format!("watched for {elapsed}, from {} after the start on", seconds(at_ns))]
+        }
+        None => vec![format!("this run took {elapsed}")],
+    };
     let best_ns = verdict.and_then(|finding| finding.best_time_ns).unwrap_or(record.bound_ns);
-    if best_ns > 0 {
+    // Of a part of a run, nobody asks how soon it could have been over.
+    if best_ns > 0 && record.attached_at_ns.is_none() {
         facts.push(format!("the best possible time is {}", seconds(best_ns)));
     }
     if let Some(status) = record.exit_status.filter(|status| *status != 0) {
