@@ -102,7 +102,13 @@ impl Attached {
         let limits =
             Limits::from_settings(host.pipe_max_bytes, host.pipe_user_pages_soft, host.page_bytes);
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let gaps = sampler.gaps().to_vec();
+        let mut gaps = sampler.gaps().to_vec();
+        if Root::system().try_fds(pid).is_err() {
+            gaps.push(format!(
+                "which pipes process {pid} holds may not be seen (it is another user's): the rest of its pipeline is \
+                 unknown; root can see it"
+            ));
+        }
         let start = Start {
             command: String::new(),
             roots: roots.clone(),
