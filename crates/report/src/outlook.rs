@@ -49,6 +49,7 @@ fn then(limit: &LimitRecord, stage: u32) -> String {
         LimitKind::Stage if limit.stage == Some(stage) => format!("then still {text}"),
         LimitKind::Stage => format!("then {text} is next"),
         LimitKind::Cpus => "then there are too few CPUs".to_owned(),
+        LimitKind::Pipe => format!("then {text}"),
         _ => format!("then the limit is {text}"),
     }
 }
