@@ -160,8 +160,9 @@ impl Pipeline {
         if !names.all(is_installed) {
             return None;
         }
-        let run =
-            |options: &[&str], line: &str| undisturbed(&place, || place.reporting(options, line));
+        let run = |options: &[&str], line: &str| {
+            undisturbed(&place, OTHERS_PERCENT, || place.reporting(options, line))
+        };
         let record = run(&["--no-tune"], &self.line(""))?;
         let forecast = forecast(&record).ok()?;
         let mut tried = Vec::new();
@@ -220,12 +221,16 @@ impl Pipeline {
     }
 }
 
-/// Runs a command until no other program took more than a little of the CPUs; `None` when that does not happen.
-pub(crate) fn undisturbed(place: &Sandbox, command: impl Fn() -> Command) -> Option<RunRecord> {
+/// Runs a command until other programs took at most this share of the CPUs, in percent; `None` when that does not happen.
+pub(crate) fn undisturbed(
+    place: &Sandbox,
+    most_percent: f64,
+    command: impl Fn() -> Command,
+) -> Option<RunRecord> {
     for _ in 0..TRIES {
         let before = CpuTimes::read();
         let record = place.record_of_silent(command());
-        if CpuTimes::read().of_others_percent(before) <= OTHERS_PERCENT {
+        if CpuTimes::read().of_others_percent(before) <= most_percent {
             return Some(record);
         }
     }
