@@ -34,6 +34,7 @@ bench: ## measure every claim; writes docs/claims.md, docs/zero-copy.md, docs/st
 	scripts/real-text
 	$(CARGO) install --quiet --root $(TARGET)/peers --version 0.1.0 ripmors
 	$(CARGO) install --quiet --root $(TARGET)/peers --version 2.7.0 huniq
+	$(CARGO) install --quiet --root $(TARGET)/peers --version 3.1.2 --locked jaq
 	CARGO="$(CARGO)" scripts/json-peers $(TARGET) $(CLAIMS)
 	$(CARGO) build --release --package fullbore --bins --examples
 	PATH="$(abspath $(TARGET)/peers/bin):$$PATH" $(CARGO) bench --package fullbore --bench claims -- $(CLAIMS)

@@ -47,6 +47,11 @@ impl ReportFile {
         }
     }
 
+    /// Whether it is a page for people.
+    pub(crate) fn is_page(&self) -> bool {
+        matches!(self.form, Form::Html)
+    }
+
     /// Writes the report.
     pub(crate) fn write(self, record: &RunRecord) -> Result<(), Failure> {
         let text = match self.form {

@@ -4,7 +4,7 @@ use fullbore_measure::Bytes;
 
 use fullbore_record::{FindingKind, Outcome};
 
-use super::choose::Choice;
+use super::choose::{Choice, HOLDS_BACK};
 use super::cures;
 use super::dealing::Line;
 use super::flow::{Doing, Flow, StageFlow};
@@ -37,8 +37,8 @@ pub(super) fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> Advi
 fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
     let stage = &flow.stages[choice.top];
     let was_tuned = flow.record.tuning.iter().any(|t| t.outcome == Outcome::Kept);
-    let may_help = was_tuned
-        || turns::worst(flow).is_some_and(|_| stage.own_ns() < super::HOLDS_BACK * flow.span_ns);
+    let may_help =
+        was_tuned || turns::worst(flow).is_some_and(|_| stage.own_ns() < HOLDS_BACK * flow.span_ns);
     let opening = only(if may_help { "" } else { "No pipe setting helps." });
     let cpus = flow.record.host.cpus;
     let threads_help = stage.stage.copies.is_none()

@@ -8,6 +8,9 @@ use super::flow::{Doing, Flow, StageFlow};
 /// A stage whose own time is a smaller share of the run than this proves nothing.
 const MIN_OWN_SHARE: f64 = 0.05;
 
+/// A stage that has this share of the run as its own time is the limit, whatever the pipes and the other stages do.
+pub(crate) const HOLDS_BACK: f64 = 0.85;
+
 /// Stages this close to each other are named together.
 const ABOUT_EQUAL: f64 = 0.9;
 

@@ -38,7 +38,7 @@ use fullbore_record::{Finding, RunRecord, advice_text};
 pub use bound::bound_ns;
 pub use copies::Copies;
 
-use choose::Choice;
+use choose::{Choice, HOLDS_BACK};
 use flow::Flow;
 use incidents::FromIncident;
 
@@ -48,10 +48,7 @@ const MIN_ELAPSED_NS: u64 = 20_000_000;
 /// Fewer samples of a pipeline than this are an anecdote.
 const MIN_SAMPLES: u64 = 10;
 
-/// A stage that has this share of the run as its own time is the limit, whatever the pipes and the other stages do.
-const HOLDS_BACK: f64 = 0.85;
-
-/// So is one with this share whose neighbour has little to do: a pipe with more room hides at most the work of the side
+/// A stage with this share is the limit, too, if its neighbour has little to do: a pipe with more room hides at most the work of the side
 /// that has less of it.
 const HOLDS_BACK_MOSTLY: f64 = 0.6;
 

@@ -18,6 +18,7 @@ mod read;
 mod timeline;
 mod title;
 mod wake;
+mod what_if;
 
 use std::collections::BTreeMap;
 
@@ -31,8 +32,11 @@ pub use finding::{Finding, FindingKind};
 pub use job::Job;
 pub use name::Name;
 pub use read::{ReadError, read};
-pub use timeline::{StageTimeline, Timeline};
+pub use timeline::{SharesFrom, StageTimeline, Timeline};
 pub use wake::{KeepAwakeRecord, KeepAwakeTrial};
+pub use what_if::{
+    ChangeKind, ChangeRecord, LimitKind, LimitRecord, PredictionRecord, SpeedRecord, WhatIfRecord,
+};
 
 /// Name and version of the schema of [`RunRecord`].
 pub const SCHEMA: &str = "fullbore.run/2";
@@ -102,6 +106,9 @@ pub struct RunRecord {
     pub incidents: Vec<Incident>,
     /// What follows from all this; the first finding is the verdict.
     pub findings: Vec<Finding>,
+    /// How long the run would have taken with one thing changed; `None` when nothing was predicted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<WhatIfRecord>,
     /// What could not be observed, and what makes numbers doubtful, one sentence each.
     pub gaps: Vec<String>,
     /// Shares over time.
@@ -109,21 +116,6 @@ pub struct RunRecord {
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
-}
-
-/// What the shares of stages and pipes were computed from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SharesFrom {
-    /// From samples of what each task was doing.
-    #[default]
-    Samples,
-    /// From every switch of a task between running and waiting.
-    Switches,
-    /// Something that a later version has a name for.
-    #[serde(untagged)]
-    Other(Name),
 }
 
 /// A stage: one command of the pipeline with all processes it started.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
+use crate::{Extra, Name};
 
 /// Shares of each stage over time, in steps of equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,4 +44,19 @@ pub struct StageTimeline {
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// What the shares of stages and pipes were computed from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SharesFrom {
+    /// From samples of what each task was doing.
+    #[default]
+    Samples,
+    /// From every switch of a task between running and waiting.
+    Switches,
+    /// Something that a later version has a name for.
+    #[serde(untagged)]
+    Other(Name),
 }

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use fullbore_measure::Host;
 use fullbore_record::{
-    AdvicePart, Cause, CommandIs, Finding, FindingKind, Incident, Job, KeepAwakeRecord,
-    KeepAwakeTrial, Outcome, PipeRecord, RunRecord, SCHEMA, SharesFrom, StageRecord, StageTimeline,
-    TuningRecord,
+    AdvicePart, Cause, ChangeKind, ChangeRecord, CommandIs, Finding, FindingKind, Incident, Job,
+    KeepAwakeRecord, KeepAwakeTrial, LimitKind, LimitRecord, Outcome, PipeRecord, PredictionRecord,
+    RunRecord, SCHEMA, SharesFrom, SpeedRecord, StageRecord, StageTimeline, TuningRecord,
+    WhatIfRecord,
 };
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -64,11 +65,32 @@ fn filled() -> RunRecord {
     keep_awake.trials = vec![KeepAwakeTrial::new(1, 2, Outcome::Reverted, "it did not help")];
     record.keep_awake = Some(keep_awake);
     record.findings = vec![finding];
+    record.what_if = Some(what_if());
     record.gaps = vec!["no /proc".to_owned()];
     record.timeline.step_ns = 1;
     record.cpu_ns = Some(1);
     record.timeline.stages = vec![stage_timeline()];
     record
+}
+
+fn what_if() -> WhatIfRecord {
+    let mut speed = SpeedRecord::default();
+    speed.times = 1.5;
+    let mut change = ChangeRecord::default();
+    change.stage = Some(1);
+    change.pipe = Some(1);
+    change.capacity_bytes = Some(1);
+    change.buffer_bytes = Some(1);
+    change.cpus = Some(4);
+    change.faster = vec![speed];
+    let mut limit = LimitRecord::default();
+    limit.stage = Some(1);
+    limit.pipe = Some(1);
+    let mut prediction = PredictionRecord::default();
+    (prediction.change, prediction.limit) = (change, limit);
+    let mut what_if = WhatIfRecord::default();
+    what_if.predictions = vec![prediction];
+    what_if
 }
 
 fn stage() -> StageRecord {
@@ -196,9 +218,35 @@ fn every_value_of_an_enumeration_is_described() {
         ),
     ];
     let schema = schema();
-    for (name, values) in values {
+    for (name, values) in values.into_iter().chain(kinds_of_predictions()) {
         assert_eq!(schema["$defs"][name]["examples"], json!(values), "{name}");
     }
+}
+
+/// Values of the enumerations of predictions.
+fn kinds_of_predictions() -> [(&'static str, Vec<String>); 2] {
+    let text = |value: Value| value.as_str().unwrap().to_owned();
+    let changes = [
+        ChangeKind::TwiceAsFast,
+        ChangeKind::InfinitelyFast,
+        ChangeKind::OnTwoCpus,
+        ChangeKind::PipeOf,
+        ChangeKind::AllPipesOf,
+        ChangeKind::BufferOf,
+        ChangeKind::Cpus,
+        ChangeKind::Faster,
+    ];
+    let limits = [
+        LimitKind::Stage,
+        LimitKind::Waiting,
+        LimitKind::Cpus,
+        LimitKind::Pipe,
+        LimitKind::Outside,
+    ];
+    [
+        ("ChangeKind", changes.map(|kind| text(json!(kind))).to_vec()),
+        ("LimitKind", limits.map(|kind| text(json!(kind))).to_vec()),
+    ]
 }
 
 #[test]

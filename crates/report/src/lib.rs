@@ -18,6 +18,7 @@ pub mod html;
 pub mod json;
 pub mod lab;
 mod moved;
+mod outlook;
 mod prominence;
 pub mod text;
 mod visible;

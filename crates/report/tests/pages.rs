@@ -86,3 +86,45 @@ fn the_page_of_two_hundred_stages_stays_below_one_megabyte() {
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     assert_eq!(page.matches("class=\"strip\"").count(), 400);
 }
+
+#[test]
+fn predictions_that_gain_enough_are_on_the_page_and_those_of_a_replay_that_is_far_off_are_not() {
+    let title = "<h2>What a change would bring</h2>";
+    let mut record = samples::bottleneck();
+    let page = html::page(&record);
+    assert!(page.contains(title) && page.contains("jq dealt out to two CPUs"));
+    assert!(page.contains("1.99") && page.contains("Predicted by replaying"), "factor and caveat");
+    let markup = page.split("<script").next().unwrap();
+    assert!(!markup.contains("on 4 CPUs"), "it gains nothing");
+    record.what_if = Some(samples::predicted(20_000_000_000, "jq"));
+    assert!(!html::page(&record).contains(title));
+    record.what_if = None;
+    assert!(!html::page(&record).contains(title));
+    record.what_if = Some(samples::predicted(11_600_000_000, "<b>\u{1b}[2J"));
+    let page = html::page(&record);
+    assert!(page.contains("&lt;b&gt;␛[2J twice as fast"));
+}
+
+#[test]
+fn the_verdict_says_what_it_would_bring_to_make_its_stage_faster() {
+    let summary = |record: &fullbore_record::RunRecord| {
+        let style = fullbore_report::text::Style::plain(200);
+        fullbore_report::text::summary(record, style)
+    };
+    let mut record = samples::bottleneck();
+    let said = "; with jq twice as fast: 5.84 s, then still jq.\n";
+    assert!(summary(&record).contains(said), "{}", summary(&record));
+    assert!(html::page(&record).contains("with jq twice as fast: 5.84 s, then still jq."));
+    // It gains little, it is not about this stage, or the run was held back by something else.
+    record.what_if.as_mut().unwrap().predictions[1].elapsed_ns = 11_200_000_000;
+    assert!(!summary(&record).contains("twice as fast"));
+    let mut other = samples::bottleneck();
+    other.findings[0].stage = Some(3);
+    assert!(!summary(&other).contains("twice as fast"));
+    let mut other = samples::bottleneck();
+    other.findings[0].kind = fullbore_record::FindingKind::TakingTurns;
+    assert!(!summary(&other).contains("twice as fast"));
+    let mut other = samples::bottleneck();
+    other.what_if = Some(samples::predicted(14_000_000_000, "jq"));
+    assert!(!summary(&other).contains("twice as fast"));
+}

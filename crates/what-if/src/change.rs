@@ -20,10 +20,30 @@ const CPUS: [u32; 2] = [4, 16];
 /// A stage with less than this part of the run as CPU time is not worth a change.
 const WORTH_A_CHANGE: f64 = 0.01;
 
+/// A stage that works faster or slower than it did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Speed {
+    /// The stage, by its number in the record.
+    pub stage: u32,
+    /// So many times as fast: the stage needs its CPU time divided by this. Above 0; below 1, it is slower.
+    pub times: f64,
+}
+
+impl Speed {
+    /// A stage that works so many times as fast; `None` unless `times` is a number above 0 and not infinite.
+    #[must_use]
+    pub fn new(stage: u32, times: f64) -> Option<Self> {
+        (times > 0.0 && times.is_finite()).then_some(Self { stage, times })
+    }
+}
+
 /// One thing about a run that is different. Stages and pipes have the numbers of the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
+    /// All these stages work faster or slower, at the same time.
+    Faster(Vec<Speed>),
     /// The stage needs half its CPU time.
     TwiceAsFast(u32),
     /// The stage needs no CPU time.
@@ -93,9 +113,12 @@ pub(crate) fn all(record: &RunRecord, model: &Model) -> Vec<Change> {
 
 impl Change {
     /// The model with this change.
-    pub(crate) fn made_in(self, model: &Model) -> Model {
+    pub(crate) fn made_in(&self, model: &Model) -> Model {
         let mut changed = model.clone();
-        match self {
+        match *self {
+            Self::Faster(ref speeds) => {
+                speeds.iter().for_each(|speed| changed.slow_down(speed.stage, 1.0 / speed.times));
+            }
             Self::TwiceAsFast(stage) => changed.slow_down(stage, 0.5),
             Self::InfinitelyFast(stage) => changed.slow_down(stage, 0.0),
             Self::OnTwoCpus(number) => {

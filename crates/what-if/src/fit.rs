@@ -19,6 +19,9 @@ const LARGEST: f64 = 256.0;
 /// … each larger than the one before by this factor.
 const STEP: f64 = 1.25;
 
+/// Around the best of those tried in large steps, so many are tried on both sides.
+const NEAR: i32 = 2;
+
 /// An error up to so many times the least one is as good …
 const AS_GOOD: f64 = 4.0;
 
@@ -139,22 +142,35 @@ fn better(
         let ports = if side == Side::Writer { &stage.outputs } else { &stage.inputs };
         ports.iter().any(|port| port.pipe == pipe)
     };
-    let mut least = BETTER * recorded.error(now);
-    let mut found = None;
+    let mut best = Best { error: BETTER * recorded.error(now), found: None };
     for stage in (0..model.stages.len()).filter(has_end) {
         let mut tried = model.clone();
-        let mut batch = capacity / 4.0;
-        while batch <= LARGEST * capacity {
+        let mut attempt = |best: &mut Best, batch: f64| {
             tried.stages[stage].batch_bytes = crate::steps::whole(batch);
             let error = recorded.error(&replay(&tried));
-            if error < least {
-                least = error;
-                found = Some((stage, crate::steps::whole(batch)));
+            if error < best.error {
+                *best = Best { error, found: Some((stage, batch)) };
             }
-            batch *= STEP;
+        };
+        // First in large steps, then in small ones around the best.
+        let mut batch = capacity / 4.0;
+        while batch <= LARGEST * capacity {
+            attempt(&mut best, batch);
+            batch *= STEP.powi(2 * NEAR);
+        }
+        let Some((_, around)) = best.found.filter(|(found, _)| *found == stage) else { continue };
+        for step in 1..=NEAR {
+            attempt(&mut best, around * STEP.powi(step));
+            attempt(&mut best, around / STEP.powi(step));
         }
     }
-    found
+    best.found.map(|(stage, batch)| (stage, crate::steps::whole(batch)))
+}
+
+/// The least error so far, and the stage and its batch with which it comes about.
+struct Best {
+    error: f64,
+    found: Option<(usize, f64)>,
 }
 
 impl Recorded {

@@ -22,7 +22,9 @@ mod steps;
 
 use fullbore_record::RunRecord;
 
-pub use change::Change;
+use crate::model::Model;
+
+pub use change::{Change, Speed};
 pub use error::Error;
 pub use limit::Limit;
 
@@ -52,19 +54,34 @@ pub struct Prediction {
     pub limit: Limit,
 }
 
-/// Replays a run as it was and with each change, and says how long it would take.
+/// Replays a run as it was and with each change that makes sense for it, and says how long it would take.
 ///
 /// The result depends on the record alone. `findings` is ignored.
 ///
 /// # Errors
 /// [`Error`] when the record is of another schema, or does not contain the whole run over time.
 pub fn forecast(record: &RunRecord) -> Result<Forecast, Error> {
+    predict(record, change::all)
+}
+
+/// The same with these changes and no others. A stage or pipe that the record does not have changes nothing.
+///
+/// # Errors
+/// As for [`forecast`].
+pub fn forecast_with(record: &RunRecord, changes: Vec<Change>) -> Result<Forecast, Error> {
+    predict(record, |_, _| changes)
+}
+
+fn predict(
+    record: &RunRecord,
+    changes: impl FnOnce(&RunRecord, &Model) -> Vec<Change>,
+) -> Result<Forecast, Error> {
     error::check(record)?;
     // The first model is the best one.
-    let models = fit::fit(model::Model::of(record), record);
+    let models = fit::fit(Model::of(record), record);
     let bases: Vec<_> = models.iter().map(replay::replay).collect();
     let best = (&models[0], &bases[0]);
-    let mut predictions: Vec<Prediction> = change::all(record, best.0)
+    let mut predictions: Vec<Prediction> = changes(record, best.0)
         .into_iter()
         .map(|change| {
             let changed: Vec<_> = models.iter().map(|model| change.made_in(model)).collect();

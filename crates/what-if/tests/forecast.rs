@@ -9,7 +9,7 @@
 mod made;
 
 use fullbore_record::{Cause, RunRecord, TuningRecord};
-use fullbore_what_if::{Change, Error, Forecast, Limit, forecast};
+use fullbore_what_if::{Change, Error, Forecast, Limit, Speed, forecast, forecast_with};
 
 use crate::made::{MS, Made, Phase};
 
@@ -51,8 +51,27 @@ fn the_slowest_stage_sets_the_pace_until_another_one_does() {
     assert_near(with(&forecast, Change::OnTwoCpus(2)), 500.0, Limit::Stage(2));
     assert_near(with(&forecast, Change::InfinitelyFast(1)), 1000.0, Limit::Stage(2));
     assert_near(with(&forecast, Change::AllPipesOf { bytes: 1 << 20 }), 1000.0, Limit::Stage(2));
-    let best = forecast.predictions[0].change;
-    assert_eq!(best, Change::InfinitelyFast(2), "the best change comes first");
+    let best = &forecast.predictions[0].change;
+    assert_eq!(*best, Change::InfinitelyFast(2), "the best change comes first");
+}
+
+#[test]
+fn stages_can_be_any_number_of_times_as_fast() {
+    let predict = |speeds: &[(u32, f64)]| {
+        let speeds = speeds.iter().map(|&(stage, times)| Speed::new(stage, times).unwrap());
+        let change = Change::Faster(speeds.collect());
+        let forecast = forecast_with(&steady(), vec![change.clone()]).unwrap();
+        assert_eq!(forecast.predictions.len(), 1);
+        with(&forecast, change)
+    };
+    assert_near(predict(&[(2, 1.25)]), 800.0, Limit::Stage(2));
+    assert_near(predict(&[(2, 10.0)]), 400.0, Limit::Stage(3));
+    assert_near(predict(&[(2, 10.0), (3, 2.0)]), 300.0, Limit::Stage(1));
+    assert_near(predict(&[(3, 0.2)]), 2000.0, Limit::Stage(3));
+    assert_near(predict(&[(9, 2.0)]), 1000.0, Limit::Stage(2));
+    for times in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(Speed::new(1, times), None);
+    }
 }
 
 #[test]

@@ -42,6 +42,7 @@ mod relay;
 mod sealed;
 mod speed;
 mod stages;
+mod swaps;
 mod table;
 mod what_if;
 mod zero_copy;
@@ -123,7 +124,8 @@ const JSON: &[(&str, Measurement)] = &[
 
 const AUTO: &[(&str, Measurement)] = &[("auto-lines", auto::lines)];
 
-const WHAT_IF: &[(&str, Measurement)] = &[("what-if", what_if::predictions)];
+const WHAT_IF: &[(&str, Measurement)] =
+    &[("what-if", what_if::predictions), ("swaps", swaps::predictions)];
 
 const PAR: &[(&str, Measurement)] = &[
     ("par-gains", par::gains),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fullbore_record::RunRecord;
@@ -159,7 +160,9 @@ impl Pipeline {
         if !names.all(is_installed) {
             return None;
         }
-        let run = |options: &[&str], line: &str| undisturbed(&place, options, line);
+        let run = |options: &[&str], line: &str| {
+            undisturbed(&place, OTHERS_PERCENT, || place.reporting(options, line))
+        };
         let record = run(&["--no-tune"], &self.line(""))?;
         let forecast = forecast(&record).ok()?;
         let mut tried = Vec::new();
@@ -218,12 +221,16 @@ impl Pipeline {
     }
 }
 
-/// Runs a line until no other program took more than a little of the CPUs; `None` when that does not happen.
-fn undisturbed(place: &Sandbox, options: &[&str], line: &str) -> Option<RunRecord> {
+/// Runs a command until other programs took at most this share of the CPUs, in percent; `None` when that does not happen.
+pub(crate) fn undisturbed(
+    place: &Sandbox,
+    most_percent: f64,
+    command: impl Fn() -> Command,
+) -> Option<RunRecord> {
     for _ in 0..TRIES {
         let before = CpuTimes::read();
-        let record = place.record_of_silent(place.reporting(options, line));
-        if CpuTimes::read().of_others_percent(before) <= OTHERS_PERCENT {
+        let record = place.record_of_silent(command());
+        if CpuTimes::read().of_others_percent(before) <= most_percent {
             return Some(record);
         }
     }

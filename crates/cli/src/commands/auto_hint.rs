@@ -5,9 +5,8 @@ use std::ffi::OsStr;
 use fullbore_auto::{Change, Rewritten};
 use fullbore_feed::par::FAST_BYTES_PER_SECOND;
 use fullbore_measure::{seconds, visible};
-use fullbore_record::{FindingKind, RunRecord, StageRecord};
+use fullbore_record::{ChangeKind, ChangeRecord, FindingKind, RunRecord, StageRecord};
 use fullbore_rules::plain_words;
-use fullbore_what_if::{Change as Tried, forecast};
 
 use super::auto::rewritten;
 
@@ -58,9 +57,11 @@ fn gain(record: &RunRecord, stage: &StageRecord, change: &Change) -> Option<Stri
         |text: &str| plain_words(text).is_some_and(|words| without_env(&words) == stage.words);
     match change {
         Change::Offered(text) if is_it(text) && record.host.cpus > 1 && !is_fast(stage) => {
-            let forecast = forecast(record).ok()?;
-            let dealt = |tried: &Tried| *tried == Tried::OnTwoCpus(stage.stage);
-            let found = forecast.predictions.iter().find(|found| dealt(&found.change))?;
+            let dealt = |tried: &ChangeRecord| {
+                tried.kind == ChangeKind::OnTwoCpus && tried.stage == Some(stage.stage)
+            };
+            let predictions = &record.what_if.as_ref()?.predictions;
+            let found = predictions.iter().find(|found| dealt(&found.change))?;
             let is_worth_it = found.elapsed_ns as f64 <= WORTH_DEALING * record.elapsed_ns as f64;
             is_worth_it.then(|| {
                 format!(

@@ -15,6 +15,7 @@ use fullbore_report::text::{Style, summary};
 
 use crate::args::{self, RunOptions};
 use crate::commands::auto::Auto;
+use crate::commands::what_if;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::messages::{Failure, complain, plain, say};
@@ -60,6 +61,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     if let Some(auto) = auto {
         note_auto(auto, &options, &mut finished.record);
     }
+    let unpredicted = foresee(&options, &reports, &mut finished.record);
     if !options.quiet {
         say(&summary(&finished.record, style_of(&stderr())));
     }
@@ -69,7 +71,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
         say(&hint);
     }
     if options.faster.what_if {
-        super::what_if::show(&finished.record);
+        what_if::show(&finished.record, unpredicted.as_ref());
     }
     // The pipeline has ended: a report that cannot be written must not change its exit status.
     let unwritten = reports.into_iter().filter_map(|report| report.write(&finished.record).err());
@@ -117,6 +119,24 @@ fn note_auto(auto: Auto, options: &RunOptions, record: &mut RunRecord) {
     let stages: Vec<(u32, i32)> =
         record.stages.iter().map(|stage| (stage.stage, stage.pid)).collect();
     record.auto = auto.end(&stages);
+}
+
+/// Puts predictions into the record, once for everything that shows them; says why not.
+fn foresee(
+    options: &RunOptions,
+    reports: &[ReportFile],
+    record: &mut RunRecord,
+) -> Option<fullbore_what_if::Error> {
+    let reported = !options.quiet && !reports.is_empty() || reports.iter().any(ReportFile::is_page);
+    if options.faster.what_if || (reported && what_if::is_affordable(record)) {
+        match what_if::predict(record) {
+            Ok(found) => record.what_if = Some(found),
+            Err(error) => return Some(error),
+        }
+    } else if !options.quiet {
+        record.what_if = what_if::predict_for_summary(record);
+    }
+    None
 }
 
 fn print_to_stdout(text: &str) -> Result<()> {

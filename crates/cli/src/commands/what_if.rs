@@ -1,20 +1,36 @@
 //! `fullbore what-if`.
 
-mod json;
 mod names;
+mod predicted;
+mod speeds;
 mod table;
 
 use std::fs;
 use std::io::{self, Write, stdin, stdout};
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Result;
-use fullbore_record::{RunRecord, read};
-use fullbore_what_if::{Error, forecast};
+use fullbore_record::{FindingKind, RunRecord, WhatIfRecord, read};
+use fullbore_what_if::{Change, Error, forecast, forecast_with};
 
 use crate::args::what_if::WhatIfOptions;
 use crate::exit::Exit;
 use crate::messages::{Failure, complain, plain, say};
+
+/// A shorter run has too few samples for a prediction that nobody asked for.
+const LEAST_NS: u64 = 1_000_000_000;
+
+/// With more stages, predicting every change may take seconds.
+const MOST_STAGES: usize = 8;
+
+/// Predictions for the summary take at most one part of so many of the run's time …
+const PART_OF_RUN: u64 = 20;
+
+/// … and never longer than this.
+const LONGEST: Duration = Duration::from_millis(150);
 
 /// Prints what is predicted from a record.
 pub(crate) fn run(options: &WhatIfOptions) -> Result<Exit> {
@@ -26,11 +42,20 @@ pub(crate) fn run(options: &WhatIfOptions) -> Result<Exit> {
     };
     let text = text_of(path).map_err(|error| failure(plain(&error), ""))?;
     let record = read(&text).map_err(|error| failure(error.to_string(), HOW_TO_RECORD))?;
-    let forecast = forecast(&record).map_err(|error| failure(error.to_string(), hint(&error)))?;
-    let text = if options.json {
-        json::document(&record, &forecast)
+    let asked = !options.faster.is_empty();
+    let forecast = if asked {
+        let change = speeds::change(&record, &options.faster);
+        let change = change.map_err(|(message, hint)| failure(message, &hint))?;
+        forecast_with(&record, vec![change])
     } else {
-        table::table(&record, &forecast)
+        forecast(&record)
+    };
+    let forecast = forecast.map_err(|error| failure(error.to_string(), hint(&error)))?;
+    let what_if = predicted::record_of(&record, &forecast);
+    let text = if options.json {
+        predicted::document(&record, &what_if)
+    } else {
+        table::table(&record, &what_if, asked)
     };
     match stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::ReaderLeft),
@@ -38,11 +63,43 @@ pub(crate) fn run(options: &WhatIfOptions) -> Result<Exit> {
     }
 }
 
+/// Predicts every change for what asks for predictions: `--what-if`, or a report of a run that is long enough.
+///
+/// # Errors
+/// As for [`forecast`].
+pub(crate) fn predict(record: &RunRecord) -> Result<WhatIfRecord, Error> {
+    forecast(record).map(|forecast| predicted::record_of(record, &forecast))
+}
+
+/// Whether a run is long enough, and has few enough stages, for predictions that nobody asked for.
+pub(crate) fn is_affordable(record: &RunRecord) -> bool {
+    record.elapsed_ns >= LEAST_NS && record.stages.len() <= MOST_STAGES
+}
+
+/// Predicts what the summary says about the stage that held the run back: how long the run would have taken with that stage
+/// twice as fast, and with it dealt out. `None` if no stage held it back, and if that takes so long that somebody would notice.
+pub(crate) fn predict_for_summary(record: &RunRecord) -> Option<WhatIfRecord> {
+    let verdict = record.findings.first().filter(|it| it.kind == FindingKind::Bottleneck)?;
+    let stage = verdict.stage.filter(|_| is_affordable(record))?;
+    let most = Duration::from_nanos(record.elapsed_ns / PART_OF_RUN).min(LONGEST);
+    let (found, here) = mpsc::channel();
+    let replayed = record.clone();
+    // A replay that is not done in time is left alone; it ends with this process.
+    thread::spawn(move || {
+        let changes = vec![Change::TwiceAsFast(stage), Change::OnTwoCpus(stage)];
+        let forecast = forecast_with(&replayed, changes);
+        let _ = found.send(forecast.map(|forecast| predicted::record_of(&replayed, &forecast)));
+    });
+    here.recv_timeout(most).ok()?.ok()
+}
+
 /// Shows the predictions after the summary of a run. A run that cannot be replayed is no failure.
-pub(crate) fn show(record: &RunRecord) {
-    match forecast(record) {
-        Ok(forecast) => say(&format!("\n{}", table::table(record, &forecast))),
-        Err(error) => complain(&format!("run: --what-if: {error}"), hint(&error)),
+pub(crate) fn show(record: &RunRecord, error: Option<&Error>) {
+    if let Some(what_if) = &record.what_if {
+        say(&format!("\n{}", table::table(record, what_if, false)));
+    }
+    if let Some(error) = error {
+        complain(&format!("run: --what-if: {error}"), hint(error));
     }
 }
 

@@ -5,6 +5,7 @@ mod axis;
 pub(crate) mod document;
 pub(crate) mod drawing;
 mod layout;
+mod outlook;
 mod page;
 mod shares;
 mod steps;

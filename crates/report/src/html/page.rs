@@ -5,7 +5,7 @@ use fullbore_record::{AdvicePart, Finding, RunRecord};
 use maud::{Markup, html};
 
 use super::document::Document;
-use super::{drawing, shares, steps, tables, timeline};
+use super::{drawing, outlook, shares, steps, tables, timeline};
 use crate::figures::{known_percent, utc};
 use crate::{visible, wording};
 
@@ -25,6 +25,7 @@ pub(super) fn page(record: &RunRecord) -> Markup {
             (timeline::shares_over_time(record))
             (timeline::rates_over_time(record))
             (findings(record))
+            (outlook::predictions(record))
             (tables::stages(record))
             (tables::pipes(record))
             (tables::tuning(record))
@@ -87,6 +88,7 @@ fn verdict(record: &RunRecord) -> Markup {
             p.kind { (wording::kind(finding.kind)) (about(record, finding)) }
             h1 { (first.trim_end_matches('.')) "." }
             @if !rest.is_empty() { p.rest { (rest) } }
+            @if let Some(clause) = crate::outlook::clause(record) { p.rest.outlook { (clause) "." } }
             (advice_block(finding))
         }
     }

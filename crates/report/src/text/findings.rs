@@ -5,7 +5,7 @@ use fullbore_record::{AdvicePart, Finding, RunRecord, advice_text};
 
 use super::style::Style;
 use super::wrap::wrap;
-use crate::{visible, wording};
+use crate::{outlook, visible, wording};
 
 /// Findings besides the verdict that are shown.
 const FURTHER: usize = 3;
@@ -15,7 +15,8 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
     match record.findings.first() {
         Some(verdict) => {
             let label = format!("{}:", wording::kind(verdict.kind));
-            labelled(&label, &visible::line(&verdict.message), "1;31", style, lines);
+            let message = with_clause(&visible::line(&verdict.message), record);
+            labelled(&label, &message, "1;31", style, lines);
             time(record, Some(verdict), style, lines);
             hint(verdict, style, lines);
         }
@@ -33,6 +34,14 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
         let more =
             format!("… and {hidden} more {}", if hidden == 1 { "finding" } else { "findings" });
         lines.extend(wrap(&more, style.columns(), "  ", "    "));
+    }
+}
+
+/// The sentence of the verdict with what it would bring to make its stage faster.
+fn with_clause(message: &str, record: &RunRecord) -> String {
+    match outlook::clause(record) {
+        Some(clause) => format!("{}; {clause}.", message.trim_end_matches('.')),
+        None => message.to_owned(),
     }
 }
 

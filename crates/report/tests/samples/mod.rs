@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use fullbore_measure::Host;
 use fullbore_record::{
-    AdvicePart, Cause, CommandIs, Finding, FindingKind, Incident, Outcome, PipeRecord, RunRecord,
-    SCHEMA, StageRecord, StageTimeline, Timeline, TuningRecord,
+    AdvicePart, Cause, ChangeKind, CommandIs, Finding, FindingKind, Incident, LimitKind,
+    LimitRecord, Outcome, PipeRecord, PredictionRecord, RunRecord, SCHEMA, StageRecord,
+    StageTimeline, Timeline, TuningRecord, WhatIfRecord,
 };
 
 /// Name and record of every sample.
@@ -218,8 +219,46 @@ pub(crate) fn bottleneck() -> RunRecord {
         ),
     ];
     record.findings[0].best_time_ns = Some(11_400_000_000);
+    record.what_if = Some(predicted(11_590_000_000, "jq"));
     record.timeline = timeline(&record, 48);
     record
+}
+
+/// What a replay that takes so long predicts about a run of 11.6 s that stage 2 holds back.
+pub(crate) fn predicted(replayed_ns: u64, stage: &str) -> WhatIfRecord {
+    let limit = |kind, number, text: &str| {
+        let mut limit = LimitRecord::default();
+        (limit.kind, limit.stage, limit.text) = (kind, number, text.to_owned());
+        limit
+    };
+    let prediction = |kind, what: &str, elapsed_ns, limit| {
+        let mut one = PredictionRecord::default();
+        (one.change.kind, one.text) = (kind, format!("{stage} {what}"));
+        one.change.stage = Some(2);
+        (one.elapsed_ns, one.limit) = (elapsed_ns, limit);
+        one
+    };
+    let still = || limit(LimitKind::Stage, Some(2), stage);
+    let mut what_if = WhatIfRecord::default();
+    what_if.replayed_ns = replayed_ns;
+    what_if.limit = still();
+    what_if.predictions = vec![
+        prediction(
+            ChangeKind::InfinitelyFast,
+            "infinitely fast",
+            930_000_000,
+            limit(LimitKind::Stage, Some(3), "sort"),
+        ),
+        prediction(ChangeKind::TwiceAsFast, "twice as fast", 5_840_000_000, still()),
+        prediction(
+            ChangeKind::OnTwoCpus,
+            "dealt out to two CPUs",
+            6_160_000_000,
+            limit(LimitKind::Cpus, None, "the number of CPUs"),
+        ),
+        prediction(ChangeKind::Cpus, "on 4 CPUs", 11_590_000_000, still()),
+    ];
+    what_if
 }
 
 /// Two neighbours that wait for each other; one pipe was grown and kept, one put back, one refused.

@@ -2,14 +2,20 @@
 
 use fullbore_measure::{Bytes, visible};
 use fullbore_record::{Cause, CommandIs, RunRecord, StageRecord};
-use fullbore_what_if::{Change, Limit};
+use fullbore_what_if::{Change, Limit, Speed};
 
 /// Longest name of a stage, in characters.
 const NAME_CHARS: usize = 24;
 
 /// The change as the first column of the table shows it.
-pub(super) fn change(record: &RunRecord, change: Change) -> String {
-    match change {
+pub(super) fn change(record: &RunRecord, change: &Change) -> String {
+    match *change {
+        Change::Faster(ref speeds) => {
+            let one = |speed: &Speed| {
+                format!("{} {} times as fast", stage(record, speed.stage), speed.times)
+            };
+            speeds.iter().map(one).collect::<Vec<_>>().join(" and ")
+        }
         Change::TwiceAsFast(number) => format!("{} twice as fast", stage(record, number)),
         Change::InfinitelyFast(number) => format!("{} infinitely fast", stage(record, number)),
         Change::OnTwoCpus(number) => {
@@ -74,21 +80,25 @@ fn stage(record: &RunRecord, number: u32) -> String {
     let Some(found) = record.stages.iter().find(|stage| stage.stage == number) else {
         return format!("stage {number}");
     };
-    let name = program(found);
-    let is_shared = record.stages.iter().filter(|other| program(other) == name).count() > 1;
+    let name = short(program(found));
+    let is_shared = record.stages.iter().filter(|other| short(program(other)) == name).count() > 1;
     if is_shared { format!("{name} (stage {number})") } else { name }
 }
 
-fn program(stage: &StageRecord) -> String {
+/// The program of a stage without its folder, or the text of a stage that is a piece of the shell line.
+pub(super) fn program(stage: &StageRecord) -> String {
     let words = if stage.main_words.is_empty() { &stage.words } else { &stage.main_words };
     let first = words.first().map(|word| word.rsplit('/').next().unwrap_or(word));
     let name = match first {
         Some(name) if stage.command_is == CommandIs::Program && !name.is_empty() => name,
         _ => &stage.command,
     };
-    let name = visible(name);
+    visible(name).into_owned()
+}
+
+fn short(name: String) -> String {
     if name.chars().count() <= NAME_CHARS {
-        return name.into_owned();
+        return name;
     }
     name.chars().take(NAME_CHARS - 1).chain(['…']).collect()
 }
