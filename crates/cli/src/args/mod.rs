@@ -3,6 +3,7 @@
 pub(crate) mod buffer;
 mod choices;
 pub(crate) mod count;
+pub(crate) mod doctor;
 pub(crate) mod gost;
 pub(crate) mod json;
 pub(crate) mod lab;
@@ -18,6 +19,7 @@ use fullbore_measure::Bytes;
 
 use self::buffer::BufferOptions;
 use self::count::CountOptions;
+use self::doctor::DoctorOptions;
 use self::gost::GostTask;
 use self::json::JsonTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
@@ -70,6 +72,7 @@ pub(crate) enum Task {
     #[command(subcommand)]
     Gost(GostTask),
     Lab(LabOptions),
+    Doctor(DoctorOptions),
     /// Print the run record that follows from recorded samples (run --samples).
     #[command(hide = true)]
     Replay {
