@@ -59,8 +59,8 @@ impl Quota {
         if quota == "max" || quota == "-1" {
             return None;
         }
-        let numbers = quota.parse::<f64>().ok().zip(period.parse::<f64>().ok());
-        let valid = numbers.filter(|(quota, period)| *quota > 0.0 && *period > 0.0);
+        let numbers = quota.parse::<u64>().ok().zip(period.parse::<u64>().ok());
+        let valid = numbers.filter(|(quota, period)| *quota > 0 && *period > 0);
         let (quota, period) = from.understood(&file, valid)?;
         let stat = from.group(&group.folder, "cpu.stat").unwrap_or_default();
         let number = |name: &str| {
@@ -69,7 +69,7 @@ impl Quota {
         };
         let throttled =
             Throttled { periods: number("nr_periods"), stopped: number("nr_throttled") };
-        let (cpus, is_v2, is_outside) = (quota / period, group.is_v2, group.is_mount);
+        let (cpus, is_v2, is_outside) = (quota as f64 / period as f64, group.is_v2, group.is_mount);
         Some(Self { file, text, cpus, throttled, is_v2, is_outside })
     }
 

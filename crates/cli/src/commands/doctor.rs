@@ -8,6 +8,7 @@ use fullbore_report::text;
 use serde::Serialize;
 
 use super::run::style_of;
+use super::stage::refuse_closed_output;
 use crate::args::doctor::DoctorOptions;
 use crate::exit::Exit;
 
@@ -22,6 +23,7 @@ struct Document<'a> {
 
 /// Shows what was found about this machine.
 pub(crate) fn run(options: &DoctorOptions) -> Result<Exit> {
+    refuse_closed_output("doctor")?;
     let machine = Machine::read(Places::system(), Attempts::make());
     let findings = examine(&machine);
     let text = if options.json {
