@@ -29,6 +29,7 @@ mod buffer_limits;
 mod buffer_signals;
 mod count;
 mod discovery;
+mod doctor;
 mod exact;
 mod exit_status;
 mod gost;

@@ -3,7 +3,7 @@
 use std::fs::read_to_string;
 use std::path::Path;
 
-use crate::Root;
+use crate::{Group, Root};
 
 /// Bytes of memory that are available to this process without swapping: those of the machine, or what its control
 /// groups still allow where that is less. `groups` is where these are mounted: `/sys/fs/cgroup`. `None` where
@@ -19,30 +19,43 @@ pub fn available_memory(root: &Root, groups: &Path) -> Option<u64> {
     let text = |name: &str| read_to_string(root.path().join(name));
     let machine = field(&text("meminfo").ok()?, "MemAvailable:")? << 10;
     let own = text("self/cgroup").unwrap_or_default();
-    let allowed = own.lines().filter_map(|line| allowed(groups, line));
-    Some(allowed.fold(machine, u64::min))
+    let limits = memory_limits(&own, groups).into_iter();
+    Some(
+        limits
+            .map(|limit| limit.limit_bytes.saturating_sub(limit.used_bytes))
+            .fold(machine, u64::min),
+    )
 }
 
-/// What the groups of a line of /proc/self/cgroup still allow.
-fn allowed(groups: &Path, line: &str) -> Option<u64> {
-    let (_, rest) = line.split_once(':')?;
-    let (controllers, path) = rest.split_once(':')?;
-    let (mount, limit, usage) = if controllers.is_empty() {
-        (groups.to_owned(), "memory.max", "memory.current")
-    } else if controllers.split(',').any(|name| name == "memory") {
-        (groups.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes")
+/// A limit that a control group sets to memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// The group.
+    pub group: Group,
+    /// The limit, in bytes. Version 1 shows a number close to 2^63 where there is none.
+    pub limit_bytes: u64,
+    /// What the group uses without its page cache, in bytes.
+    pub used_bytes: u64,
+}
+
+/// Lists the limits to memory of a process with this text of `/proc/PID/cgroup`. `groups` is where control groups are mounted.
+#[must_use]
+pub fn memory_limits(cgroup: &str, groups: &Path) -> Vec<MemoryLimit> {
+    crate::groups(cgroup, "memory", groups).into_iter().filter_map(limit).collect()
+}
+
+fn limit(group: Group) -> Option<MemoryLimit> {
+    let (limit, usage) = if group.is_v2 {
+        ("memory.max", "memory.current")
     } else {
-        return None;
+        ("memory.limit_in_bytes", "memory.usage_in_bytes")
     };
-    let folder = mount.join(path.trim_start_matches('/'));
-    let left = |folder: &Path| {
-        let number =
-            |name: &str| read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
-        let limit = number(limit)?;
-        let cache = read_to_string(folder.join("memory.stat")).map_or(0, |text| cache_bytes(&text));
-        Some(limit.saturating_sub(number(usage).unwrap_or(0).saturating_sub(cache)))
-    };
-    folder.ancestors().take_while(|folder| folder.starts_with(&mount)).filter_map(left).min()
+    let text = |name: &str| read_to_string(group.folder.join(name));
+    let number = |name: &str| text(name).ok()?.trim().parse::<u64>().ok();
+    let limit_bytes = number(limit)?;
+    let cache = text("memory.stat").map_or(0, |text| cache_bytes(&text));
+    let used_bytes = number(usage).unwrap_or(0).saturating_sub(cache);
+    Some(MemoryLimit { group, limit_bytes, used_bytes })
 }
 
 /// Page cache of a group, in both versions of `memory.stat`.

@@ -1,6 +1,8 @@
 //! Reads control groups: whether a CPU quota limits this process.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use crate::groups::{Group, groups};
 
 /// Where control groups are mounted: all of version 2, or a folder for each controller of version 1 and one for version 2.
 const MOUNT: &str = "/sys/fs/cgroup";
@@ -8,36 +10,17 @@ const MOUNT: &str = "/sys/fs/cgroup";
 /// Tells whether a process with this text of `/proc/PID/cgroup` has a CPU quota: in its own group or one above it, of either
 /// version. `read` gives the text of a file, or `None` where there is none.
 ///
-/// In a container, the path may be that of the host, whose groups are not mounted; its own group is then the mounted root,
-/// which is asked, too.
-///
-/// Source: cgroups(7); Documentation/admin-guide/cgroup-v2.rst, "cpu.max"; Documentation/scheduler/sched-bwc.rst.
+/// Source: Documentation/admin-guide/cgroup-v2.rst, "cpu.max"; Documentation/scheduler/sched-bwc.rst.
 #[must_use]
 pub fn has_cpu_quota(cgroup: &str, read: impl Fn(&Path) -> Option<String>) -> bool {
-    cgroup.lines().any(|line| {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(group)) = (fields.next(), fields.next()) else { return false };
-        let is_v2 = controllers.is_empty();
-        if !is_v2 && !controllers.split(',').any(|name| name == "cpu") {
-            return false;
-        }
-        let mounts: [&str; 2] = if is_v2 { ["", "unified"] } else { ["cpu", controllers] };
-        mounts.iter().any(|mount| {
-            let mount = Path::new(MOUNT).join(mount);
-            let group = mount.join(group.trim_start_matches('/'));
-            let groups = group.ancestors().take_while(|group| group.starts_with(&mount));
-            groups.map(Path::to_path_buf).any(|group| limits(&group, is_v2, &read))
-        })
-    })
-}
-
-/// Whether this one group has a quota.
-fn limits(group: &Path, is_v2: bool, read: impl Fn(&Path) -> Option<String>) -> bool {
-    let file: PathBuf = group.join(if is_v2 { "cpu.max" } else { "cpu.cfs_quota_us" });
-    let text = read(&file);
-    let first = text.as_deref().and_then(|text| text.split_ascii_whitespace().next());
-    // "max 100000" and "-1" are no quota.
-    first.and_then(|word| word.parse::<i64>().ok()).is_some_and(|quota_us| quota_us >= 0)
+    let limits = |group: Group| {
+        let file = group.folder.join(if group.is_v2 { "cpu.max" } else { "cpu.cfs_quota_us" });
+        let text = read(&file);
+        let first = text.as_deref().and_then(|text| text.split_ascii_whitespace().next());
+        // "max 100000" and "-1" are no quota.
+        first.and_then(|word| word.parse::<i64>().ok()).is_some_and(|quota_us| quota_us >= 0)
+    };
+    groups(cgroup, "cpu", Path::new(MOUNT)).into_iter().any(limits)
 }
 
 #[cfg(test)]

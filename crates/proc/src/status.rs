@@ -20,6 +20,8 @@ pub struct Status {
     pub voluntary_switches: Option<u64>,
     /// How often it lost its CPU to another thread.
     pub involuntary_switches: Option<u64>,
+    /// Capabilities in effect: bit n for capability n of capabilities(7).
+    pub capabilities: u64,
 }
 
 impl Status {
@@ -43,6 +45,7 @@ impl Status {
                 "SigCgt" => status.caught_signals = mask(words.next()),
                 "voluntary_ctxt_switches" => status.voluntary_switches = number(words.next()),
                 "nonvoluntary_ctxt_switches" => status.involuntary_switches = number(words.next()),
+                "CapEff" => status.capabilities = mask(words.next()),
                 "SigPnd" | "ShdPnd" => status.pending_signals |= mask(words.next()),
                 _ => {}
             }
@@ -87,10 +90,10 @@ mod tests {
 
     #[test]
     fn memory_owner_and_ignored_signals_are_read() {
-        let text = "Name:\tcat\nUid:\t1000\t0\t1000\t1000\nVmHWM:\t    1596 kB\nSigIgn:\t0000000000001001\n";
+        let text = "Name:\tcat\nUid:\t1000\t0\t1000\t1000\nVmHWM:\t    1596 kB\nCapEff:\t0000000000080001\nSigIgn:\t0000000000001001\n";
         let status = Status::parse(text);
         assert_eq!(status.peak_memory_bytes, Some(1596 * 1024));
-        assert_eq!(status.effective_uid, Some(0));
+        assert_eq!((status.effective_uid, status.capabilities), (Some(0), 0x80001));
         assert!(
             status.ignores(1) && status.ignores(13) && !status.ignores(2) && !status.ignores(0)
         );

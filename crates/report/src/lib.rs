@@ -1,5 +1,7 @@
 //! Shows the record of a run: it reads numbers and writes text, and never measures.
 //!
+//! What [`fullbore_doctor`] found is shown in the same way ([`text::machine`]).
+//!
 //! Flow: [`RunRecord`](fullbore_record::RunRecord) → [`text::summary`] (terminal), [`json`] (other programs),
 //! [`html::page`] (one page that needs nothing else). Nothing here prints, opens a file or judges a pipeline.
 //!

@@ -4,6 +4,7 @@ pub(crate) mod attach;
 pub(crate) mod buffer;
 mod choices;
 pub(crate) mod count;
+pub(crate) mod doctor;
 pub(crate) mod gost;
 pub(crate) mod json;
 pub(crate) mod lab;
@@ -20,6 +21,7 @@ use fullbore_measure::Bytes;
 use self::attach::AttachOptions;
 use self::buffer::BufferOptions;
 use self::count::CountOptions;
+use self::doctor::DoctorOptions;
 use self::gost::GostTask;
 use self::json::JsonTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
@@ -73,6 +75,7 @@ pub(crate) enum Task {
     #[command(subcommand)]
     Gost(GostTask),
     Lab(LabOptions),
+    Doctor(DoctorOptions),
     /// Print the run record that follows from recorded samples (run --samples).
     #[command(hide = true)]
     Replay {

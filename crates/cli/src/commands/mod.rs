@@ -5,6 +5,7 @@ pub(crate) mod auto;
 mod auto_hint;
 pub(crate) mod buffer;
 pub(crate) mod count;
+pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod generate;
 pub(crate) mod gost;

@@ -2,6 +2,7 @@
 
 mod auto;
 mod findings;
+mod machine;
 mod style;
 mod table;
 mod wakes;
@@ -10,6 +11,7 @@ pub(crate) mod wrap;
 use fullbore_measure::{Bytes, seconds};
 use fullbore_record::{Outcome, RunRecord};
 
+pub use machine::machine;
 pub use style::Style;
 
 use crate::{visible, wording};
