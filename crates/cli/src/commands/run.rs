@@ -61,18 +61,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     if let Some(auto) = auto {
         note_auto(auto, &options, &mut finished.record);
     }
-    let unpredicted = foresee(&options, &reports, &mut finished.record);
-    if !options.quiet {
-        say(&summary(&finished.record, style_of(&stderr())));
-    }
-    if let (false, false, Some(line)) = (options.quiet, options.faster.auto, &options.pipeline)
-        && let Some(hint) = super::auto_hint::hint(&finished.record, &options.shell, line)
-    {
-        say(&hint);
-    }
-    if options.faster.what_if {
-        what_if::show(&finished.record, unpredicted.as_ref());
-    }
+    show(&options, &reports, &mut finished.record);
     // The pipeline has ended: a report that cannot be written must not change its exit status.
     let unwritten = reports.into_iter().filter_map(|report| report.write(&finished.record).err());
     let unwritten: Vec<Failure> = unwritten.collect();
@@ -119,6 +108,22 @@ fn note_auto(auto: Auto, options: &RunOptions, record: &mut RunRecord) {
     let stages: Vec<(u32, i32)> =
         record.stages.iter().map(|stage| (stage.stage, stage.pid)).collect();
     record.auto = auto.end(&stages);
+}
+
+/// Shows the summary with what belongs to it.
+fn show(options: &RunOptions, reports: &[ReportFile], record: &mut RunRecord) {
+    let unpredicted = foresee(options, reports, record);
+    if !options.quiet {
+        say(&summary(record, style_of(&stderr())));
+    }
+    if let (false, false, Some(line)) = (options.quiet, options.faster.auto, &options.pipeline)
+        && let Some(hint) = super::auto_hint::hint(record, &options.shell, line)
+    {
+        say(&hint);
+    }
+    if options.faster.what_if {
+        what_if::show(record, unpredicted.as_ref());
+    }
 }
 
 /// Puts predictions into the record, once for everything that shows them; says why not.
