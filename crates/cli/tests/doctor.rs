@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
+use crate::bad_input::in_own_mounts;
 use crate::sandbox::{Ended, Sandbox, finish, fullbore, status_text, wait_or_kill};
 use crate::terminal::Terminal;
 
@@ -119,6 +120,20 @@ fn a_process_on_one_cpu_is_told_so_with_a_command_that_lifts_it() {
     shell.args(["-c", &format!("taskset -pc 0 $$ > /dev/null; {again}")]);
     let after: Value = serde_json::from_slice(&finish(shell).stdout).unwrap();
     assert!(!lasting(&after).contains(&"cpus".to_owned()), "{after:#}");
+}
+
+#[test]
+fn without_sys_that_is_said_and_nothing_is_invented() {
+    require_programs!("unshare");
+    let place = Sandbox::new();
+    let ended = in_own_mounts(&place, "mount -t tmpfs none /sys", r#"exec "$1" doctor --json"#);
+    require!(ended.is_some(), "covering /sys is not allowed here");
+    let document = document(&ended.unwrap());
+    let all = lasting(&document);
+    for invented in ["perf_events", "wake_ups", "counters", "huge_pages", "cpus"] {
+        assert!(!all.contains(&invented.to_owned()), "{document:#}");
+    }
+    assert_eq!(document["unread"][0]["what"], "/sys");
 }
 
 #[test]

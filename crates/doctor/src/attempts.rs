@@ -1,5 +1,8 @@
 //! What Linux lets this process do, tried on things of its own.
 
+use std::error::Error;
+use std::io::{self, ErrorKind};
+
 use fullbore_measure::Bytes;
 use fullbore_perf::Switches;
 use fullbore_pipe::{Lender, capacity, set_capacity};
@@ -49,14 +52,22 @@ impl Attempts {
         };
         Self {
             lend_page: lend_page(),
-            count_switches: match Switches::of_descendants() {
-                Ok(_) => Attempt::Works,
-                Err(refused) => Attempt::Refused(refused.to_string()),
-            },
+            count_switches: count_switches(),
             new_pipe,
             enlarge_pipe,
             page_bytes: rustix::param::page_size() as u64,
         }
+    }
+}
+
+fn count_switches() -> Attempt {
+    let Err(refused) = Switches::of_descendants() else { return Attempt::Works };
+    let error = refused.source().and_then(|source| source.downcast_ref::<io::Error>());
+    let text = refused.to_string();
+    match error.map(io::Error::kind) {
+        Some(ErrorKind::PermissionDenied | ErrorKind::Unsupported) => Attempt::Refused(text),
+        // Such as a machine whose CPUs are not known because /sys is not mounted.
+        _ => Attempt::NotTried(text),
     }
 }
 

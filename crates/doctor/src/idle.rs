@@ -11,7 +11,8 @@ const POLL_FILE: &str = "module/haltpoll/parameters/guest_halt_poll_ns";
 pub struct Idle {
     /// Whether this is a virtual machine, as far as the CPU says.
     pub is_virtual: bool,
-    /// What decides how idle CPUs sleep, such as `menu` or `haltpoll`.
+    /// What decides how idle CPUs sleep, such as `menu` or `haltpoll`; empty where nothing does, so that they halt at once.
+    /// `None` where that is not known.
     pub governor: Option<String>,
     /// How long the governor haltpoll lets a CPU wait for work before it sleeps, in nanoseconds.
     pub poll_ns: Option<u64>,
@@ -29,7 +30,8 @@ impl Idle {
             .next()
             .is_some_and(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
         let governor = from.sys("devices/system/cpu/cpuidle/current_governor");
-        let governor = governor.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let governor = governor.map(|text| text.trim().to_owned());
+        let governor = governor.or_else(|| from.has_sys().then(String::new));
         let poll_ns = from.sys(POLL_FILE);
         let poll_ns = poll_ns.and_then(|text| {
             from.understood(&format!("/sys/{POLL_FILE}"), text.trim().parse().ok())
@@ -41,19 +43,20 @@ impl Idle {
         if !self.is_virtual || usable.is_some_and(|usable| usable < 2) {
             return;
         }
-        let polls = self.governor.as_deref() == Some("haltpoll");
+        let Some(governor) = self.governor.as_deref() else { return };
+        let polls = governor == "haltpoll";
         if polls && self.poll_ns == Some(0) {
             let what = "idle CPUs of this virtual machine sleep at once (haltpoll, but guest_halt_poll_ns is 0)";
-            let so = "Waking another CPU takes 22 to 29 µs, on the same CPU 2 µs; two light stages can spend most of their time so. CPUs \
-                      that wait for work before they sleep cost CPU time of the host. Light stages may also be faster on one CPU: \
-                      `taskset -c 0 fullbore run …`.";
+            let so = "Waking another CPU takes 22 to 29 µs where it was measured, on the same CPU 2 µs; two light stages can spend most \
+                      of their time so. CPUs that wait for work before they sleep take CPU time from the host. Light stages may also be \
+                      faster on one CPU (`taskset -c 0`).";
             let finding =
                 Finding::new("wake_ups", Level::Costs, what).so(so).source("docs/wake-ups.md");
             findings.push(finding.write(format!("/sys/{POLL_FILE}"), 0, POLL_NS));
         } else if !polls {
             let what =
                 "idle CPUs of this virtual machine sleep at once, and the host has to wake them";
-            let so = "That takes 15 to 75 µs where it was measured, on the same CPU 2 µs. Light stages may be faster on one CPU:";
+            let so = "That takes 15 to 75 µs where it was measured, on the same CPU 2 µs. Light stages may be faster on one CPU.";
             let finding =
                 Finding::new("wake_ups", Level::Note, what).so(so).source("docs/wake-ups.md");
             findings.push(finding.command("taskset -c 0 fullbore run 'a | b'"));

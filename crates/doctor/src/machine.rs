@@ -49,6 +49,7 @@ impl Machine {
             ("whether pipes can be enlarged", &attempts.enlarge_pipe),
         ] {
             if let Attempt::NotTried(why) = attempt {
+                let why = why.split(" (os error").next().unwrap_or(why);
                 from.not_known(what, why);
             }
         }

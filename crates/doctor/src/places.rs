@@ -46,6 +46,11 @@ impl Places {
         places
     }
 
+    /// Whether `/sys` is mounted.
+    pub(crate) fn has_sys(&self) -> bool {
+        self.has_sys
+    }
+
     /// Notes that something is not known.
     pub(crate) fn not_known(&mut self, what: impl Into<String>, why: impl Into<String>) {
         let unread = Unread { what: what.into(), why: why.into() };

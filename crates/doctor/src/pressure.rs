@@ -12,6 +12,9 @@ const DISK_PERCENT: f64 = 20.0;
 /// Time taken by the host since the machine started, in percent of all time.
 const STOLEN_PERCENT: f64 = 5.0;
 
+/// Shows who uses the CPUs now: the second screen of top, because the first one counts since each program began, as ps does.
+const BUSIEST: &str = "top -b -d 1 -n 2 | awk '/^top/ {n++} n == 2' | head -16";
+
 /// How long tasks waited lately, in percent of the last minute; `None` where Linux does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pressure {
@@ -44,8 +47,9 @@ impl Pressure {
         };
         if let Some(share) = percent(self.cpu_percent, CPU_PERCENT) {
             let what = format!("programs waited for a CPU in {share:.0} % of the last minute");
-            let so = "A pipeline shares the CPUs with them, and its times vary. These use most:";
-            add("cpu_pressure", what, so, "ps -eo pcpu,pid,args --sort=-pcpu | head -6");
+            let so =
+                "A pipeline shares the CPUs with them, and its times vary. These use most now:";
+            add("cpu_pressure", what, so, BUSIEST);
         }
         if let Some(share) = percent(self.memory_percent, MEMORY_PERCENT) {
             let what = format!("programs waited for memory in {share:.0} % of the last minute");

@@ -79,7 +79,8 @@ fn a_file_that_cannot_be_read_is_unknown_with_the_reason() {
 
 #[test]
 fn a_container_without_sys_says_so_in_one_line() {
-    let machine = Fake::new().without("sys").machine();
+    let guest = Fake::new().with("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor lm\n");
+    let machine = guest.without("sys").machine();
     assert_eq!(unread(&machine), ["/sys"]);
     assert_eq!(examine(&machine), []);
 }
