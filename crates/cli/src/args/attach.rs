@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::When;
+use super::choices::When;
 
 /// Watch a pipeline that already runs, and say what holds it back.
 ///
@@ -47,8 +47,8 @@ pub(crate) struct AttachOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
 
-    /// When to show a live view. `auto`: if standard error is a terminal.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, conflicts_with = "quiet")]
+    /// When to show a live view.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Always, conflicts_with = "quiet")]
     pub(crate) live: When,
 
     /// Show no summary and no live view. Reports are still written.

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// Reads one of these names, which help and completions show.
@@ -12,4 +13,15 @@ where
     T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(names).try_map(|name| name.parse())
+}
+
+/// When to show a live view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// If standard error is a terminal and standard output is not.
+    Auto,
+    /// If standard error is a terminal.
+    Always,
+    /// Never.
+    Never,
 }

@@ -20,6 +20,7 @@ use fullbore_measure::Bytes;
 
 use self::attach::AttachOptions;
 use self::buffer::BufferOptions;
+pub(crate) use self::choices::When;
 use self::count::CountOptions;
 use self::doctor::DoctorOptions;
 use self::gost::GostTask;
@@ -214,16 +215,6 @@ pub(crate) enum Exact {
     /// If Linux allows it.
     Auto,
     /// If Linux does not allow it, run nothing.
-    Always,
-    /// Never.
-    Never,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
-    /// If standard error is a terminal and standard output is not.
-    Auto,
-    /// If standard error is a terminal.
     Always,
     /// Never.
     Never,

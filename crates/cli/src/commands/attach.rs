@@ -26,12 +26,7 @@ pub(crate) fn run(options: AttachOptions) -> Result<Exit> {
     let mut watching = pipeline::AttachOptions::default();
     watching.tuning = if options.tune { Tuning::Auto } else { Tuning::Off };
     watching.duration = options.duration;
-    // The output of the pipeline is not ours, so a terminal is free.
-    let live = match options.live {
-        When::Auto if !options.quiet => When::Always,
-        live => live,
-    };
-    let mut live = Live::start(if options.quiet { When::Never } else { live });
+    let mut live = Live::start(if options.quiet { When::Never } else { options.live });
     let finished = pipeline::attach(pid, watching, &mut live);
     live.clear();
     let finished = finished.map_err(|error| Failure {
