@@ -102,9 +102,16 @@ impl Sight {
     }
 
     fn ptrace(&self, findings: &mut Vec<Finding>) {
-        // 0 and 1 allow a program to look at what it started.
-        let Some(scope) = self.ptrace_scope.filter(|scope| *scope >= 2) else { return };
-        if scope == 2 && self.may(SYS_PTRACE) {
+        // 0 hides nothing; 1 hides what a program did not start; only 3 counts for administrators, too.
+        let Some(scope) = self.ptrace_scope.filter(|scope| *scope >= 1) else { return };
+        if scope < 3 && self.may(SYS_PTRACE) {
+            return;
+        }
+        if scope == 1 {
+            let what = "what a program did not start hides its calls from it (kernel.yama.ptrace_scope is 1)";
+            let so = "fullbore run sees everything; fullbore attach does not see what stages wait for, unless root runs it.";
+            let finding = Finding::new("ptrace_scope", Level::Note, what).so(so);
+            findings.push(finding.source("docs/attach.md").command("sudo fullbore attach PID"));
             return;
         }
         let what = format!(

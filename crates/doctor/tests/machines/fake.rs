@@ -19,7 +19,7 @@ const FILES: &[(&str, &str)] = &[
     ("proc/sys/fs/pipe-user-pages-hard", "0\n"),
     ("proc/sys/kernel/osrelease", "6.12.43-test\n"),
     ("proc/sys/kernel/perf_event_paranoid", "2\n"),
-    ("proc/sys/kernel/yama/ptrace_scope", "1\n"),
+    ("proc/sys/kernel/yama/ptrace_scope", "0\n"),
     ("proc/version", "Linux version 6.12.43-test (a@b) #1 SMP\n"),
     (
         "proc/meminfo",

@@ -69,8 +69,12 @@ fn limits_of_all_pipes_do_not_count_for_root() {
 #[test]
 fn yama_that_hides_what_a_program_started_is_named() {
     let scope = "proc/sys/kernel/yama/ptrace_scope";
-    for harmless in ["0", "1"] {
-        assert_eq!(examine(&Fake::new().with(scope, harmless).machine()), []);
+    let found = only(&Fake::new().with(scope, "1"), "ptrace_scope", Level::Note);
+    assert!(found.what.contains("did not start") && found.undo.is_empty(), "{found:?}");
+    let root = fake::STATUS.replace("0000000000000000", "000001ffffffffff");
+    for seen_by_root in ["1", "2"] {
+        let fake = Fake::new().with(scope, seen_by_root).with("proc/self/status", &root);
+        assert_eq!(examine(&fake.machine()), [], "{seen_by_root}");
     }
     let found = only(&Fake::new().with(scope, "2"), "ptrace_scope", Level::Hides);
     assert_eq!(found.undo, ["sudo sysctl -w kernel.yama.ptrace_scope=2"]);
