@@ -1,32 +1,23 @@
 //! Watching a pipeline that somebody else started, and leaving it as it was.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use fullbore_diagnose::diagnose;
-use fullbore_measure::Host;
-use fullbore_pipe::Limits;
-use fullbore_proc::{Root, State, clock_ticks_per_second, host};
-use fullbore_record::{PipeRecord, RunRecord};
-use rustix::time::ClockId;
+use fullbore_measure::Bytes;
+use fullbore_pipe::PipeId;
+use fullbore_proc::{Root, State, host};
+use fullbore_record::Snapshot;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGSTOP, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 
-use crate::observed::Observed;
+use crate::attached::Attached;
 use crate::onlooker::Onlooker;
 use crate::pace::Pace;
-use crate::recording::{End, Recorder, Start};
-use crate::sampler::{Guests, Sampler};
+use crate::sampler::Guests;
 use crate::session::{Finished, stop_self};
-use crate::summarise::{Frame, Numbers, record};
-use crate::topology::pipes::Pipes;
-use crate::topology::{Roots, Topology};
-use crate::tune::{Tuner, Tuning};
-use crate::wake::WakeUps;
-use crate::watch::{Watch, cpu_time, nanoseconds};
+use crate::tune::{AdjustError, Adjusted, Tuning};
 use crate::{AttachError, Error};
 
 /// How a pipeline of others is watched.
@@ -40,9 +31,6 @@ pub struct AttachOptions {
     /// Where to record every sample, for [`crate::replay`].
     pub samples: Option<File>,
 }
-
-/// Pipes that are too full to shrink are given this long to be read.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Watches the pipeline that a process is in, until it ends, the time is over, or SIGINT, SIGTERM or SIGHUP comes, which
 /// does nothing to the pipeline.
@@ -62,7 +50,16 @@ pub fn attach(
     let signals = listen(onlooker.interval().is_some())?;
     let _ = fullbore_process::raise_file_limit(None);
     let _ = fullbore_process::wake_on_time();
-    Attached::begin(pid, options, host(&root)).watch(&signals, onlooker)
+    let own = std::process::id().cast_signed();
+    let guests = Guests::named(pid, own, options.tuning != Tuning::Off);
+    let mut attached = Attached::begin(pid, guests, options.tuning, host(&root), options.samples);
+    watch(&mut attached, options.duration, &signals, onlooker);
+    let was_refused = attached.watch.observed.tuner.was_refused();
+    let record = attached.finish();
+    if record.stages.is_empty() {
+        return Err(Error::Attach(AttachError::NoProcess(pid)));
+    }
+    Ok(Finished { record, signal: None, was_refused })
 }
 
 /// Whether a process is one whose pipeline can be watched.
@@ -79,167 +76,84 @@ fn may_be_watched(root: &Root, pid: i32) -> Result<(), AttachError> {
     Ok(())
 }
 
-/// A pipeline of others that is being watched.
-struct Attached {
-    pid: i32,
-    host: Host,
-    watch: Watch,
-    pace: Pace,
-    at: Instant,
-    unix_ns: u64,
-    /// How long it had run, as far as its processes tell.
-    age_ns: Option<u64>,
-    duration: Option<Duration>,
+/// A pipeline of others that is looked at once.
+pub struct Visit {
+    attached: Attached,
 }
 
-impl Attached {
-    fn begin(pid: i32, options: AttachOptions, host: Host) -> Self {
-        let own = std::process::id().cast_signed();
-        let may_ask = options.tuning != Tuning::Off;
-        let sampler = Sampler::new(Root::system(), own, BTreeSet::new(), None)
-            .of_guests(Guests::new(pid, own, may_ask));
-        let roots = Roots { shell: 0, shell_words: Vec::new(), own };
-        let limits =
-            Limits::from_settings(host.pipe_max_bytes, host.pipe_user_pages_soft, host.page_bytes);
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let mut gaps = sampler.gaps().to_vec();
-        if Root::system().try_fds(pid).is_err() {
-            gaps.push(format!(
-                "which pipes process {pid} holds may not be seen (it is another user's): the rest of its pipeline is \
-                 unknown; root can see it"
-            ));
-        }
-        let start = Start {
-            command: String::new(),
-            roots: roots.clone(),
-            outside: Vec::new(),
-            host: host.clone(),
-            tuning: options.tuning,
-            started_unix_ns: nanoseconds(since),
-            gaps: gaps.clone(),
-        };
-        let topology = Topology::new(roots, Pipes::default());
-        let mut observed = Observed::new(topology, host.cpus, Tuner::new(options.tuning, limits));
-        observed.gaps.extend(gaps);
-        let recorder = Recorder::begin(options.samples, start);
-        Self {
-            pid,
-            host,
-            watch: Watch { sampler, observed, recorder, tuning: options.tuning },
-            pace: Pace::new(nanoseconds(since)),
-            at: Instant::now(),
-            unix_ns: nanoseconds(since),
-            age_ns: None,
-            duration: options.duration,
-        }
-    }
-
-    fn watch(
-        mut self,
-        signals: &Receiver<i32>,
-        onlooker: &mut dyn Onlooker,
-    ) -> Result<Finished, Error> {
-        let end = self.duration.map(|duration| self.at + duration);
-        let mut next_show = onlooker.interval().map(|interval| self.at + interval);
-        loop {
-            let elapsed_ns = nanoseconds(self.at.elapsed());
-            let spent = self.watch.sample(elapsed_ns, |_, _| {});
-            if self.age_ns.is_none() {
-                self.age_ns = self.age_ns();
-            }
-            if self.watch.observed.topology.processes.is_empty() {
-                break;
-            }
-            if let Some(due) = next_show.filter(|due| Instant::now() >= *due) {
-                self.watch.learn_statuses();
-                let (record, numbers) = self.record();
-                onlooker.show(&self.watch.snapshot(record, &numbers));
-                next_show = onlooker.interval().map(|interval| due + interval);
-            }
-            let next = Instant::now() + self.pace.next(elapsed_ns, spent);
-            let until = end.map_or(next, |end| end.min(next));
-            match signals.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(SIGTSTP) => {
-                    onlooker.pause();
-                    stop_self(SIGSTOP);
-                }
-                Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            if end.is_some_and(|end| Instant::now() >= end) {
-                break;
-            }
-        }
-        self.finish()
-    }
-
-    /// How long the oldest process of the pipeline had run when watching began.
-    fn age_ns(&self) -> Option<u64> {
+impl Visit {
+    /// Looks at the pipeline that a process is in; its pipes are asked for their capacity.
+    ///
+    /// # Errors
+    /// [`Error::Attach`] when there is nothing to look at.
+    pub fn begin(pid: i32) -> Result<Self, Error> {
         let root = Root::system();
-        let started = |pid: &i32| Some(root.stat(*pid)?.start_ticks);
-        let oldest = self.watch.observed.topology.processes.keys().filter_map(started).min()?;
-        let started_ns = oldest.saturating_mul(1_000_000_000 / clock_ticks_per_second().max(1));
-        let now_ns = nanoseconds(cpu_time(ClockId::Boottime));
-        Some(now_ns.saturating_sub(started_ns).saturating_sub(nanoseconds(self.at.elapsed())))
+        may_be_watched(&root, pid).map_err(Error::Attach)?;
+        let own = std::process::id().cast_signed();
+        let guests = Guests::named(pid, own, true);
+        let mut attached = Attached::begin(pid, guests, Tuning::Off, host(&root), None);
+        attached.sample();
+        if attached.has_ended() {
+            return Err(Error::Attach(AttachError::NoProcess(pid)));
+        }
+        Ok(Self { attached })
     }
 
-    fn record(&self) -> (RunRecord, Numbers) {
-        let frame = Frame {
-            command: "",
-            started_unix_ns: self.unix_ns.saturating_sub(self.age_ns.unwrap_or(0)),
-            elapsed_ns: nanoseconds(self.at.elapsed()),
-            exit_status: None,
-            job: None,
-            cpu_ns: None,
-            observer_cpu_ns: nanoseconds(cpu_time(ClockId::ProcessCPUTime)),
-            wake_ups: WakeUps::default(),
-            host: &self.host,
-        };
-        let (mut record, numbers) = record(&self.watch.observed, &frame);
-        record.command = line_of(&record);
-        record.attached_at_ns = Some(self.age_ns.unwrap_or(0).max(1));
-        record.findings = diagnose(&record);
-        (record, numbers)
+    /// What was seen: stages and pipes; no times yet.
+    #[must_use]
+    pub fn snapshot(&mut self) -> Snapshot {
+        self.attached.snapshot()
     }
 
-    fn finish(mut self) -> Result<Finished, Error> {
-        self.watch.learn_statuses();
-        let is_restored = self.watch.finish(PATIENCE);
-        let (mut record, _) = self.record();
-        if record.stages.is_empty() {
-            return Err(Error::Attach(AttachError::NoProcess(self.pid)));
-        }
-        if !self.watch.observed.topology.processes.is_empty() {
-            record.gaps.push("the pipeline went on when watching ended".to_owned());
-        }
-        if !is_restored {
-            let gap = "a pipe keeps more than its old capacity: too much was in it to shrink it";
-            record.gaps.push(gap.to_owned());
-        }
-        self.watch.recorder.end(&End {
-            elapsed_ns: record.elapsed_ns,
-            exit_status: 0,
-            cpu_ns: None,
-            observer_cpu_ns: record.observer_cpu_ns,
-            wake_ups: WakeUps::default(),
-            gaps: Vec::new(),
-        });
-        let was_refused = self.watch.observed.tuner.was_refused();
-        Ok(Finished { record, signal: None, was_refused })
+    /// Which pipe has a number in the record.
+    #[must_use]
+    pub fn pipe_id(&self, pipe: u32) -> Option<PipeId> {
+        self.attached.pipe_id(pipe)
+    }
+
+    /// Gives a pipe a capacity, by its number in the record. Linux rounds it up to a power of two of pages.
+    ///
+    /// # Errors
+    /// When the pipe keeps the capacity it has.
+    pub fn adjust(&mut self, pipe: u32, to: Bytes) -> Result<Adjusted, AdjustError> {
+        self.attached.adjust(pipe, to)
     }
 }
 
-/// The stages as somebody would write them, if each reads from the one before.
-fn line_of(record: &RunRecord) -> String {
-    let is_joined = |pair: &[u32]| {
-        let joins =
-            |pipe: &PipeRecord| pipe.writers.contains(&pair[0]) && pipe.readers.contains(&pair[1]);
-        record.pipes.iter().any(joins)
-    };
-    let numbers: Vec<u32> = record.stages.iter().map(|stage| stage.stage).collect();
-    let commands: Vec<&str> = record.stages.iter().map(|stage| stage.command.as_str()).collect();
-    let between = if numbers.windows(2).all(is_joined) { " | " } else { "; " };
-    commands.join(between)
+/// Watches until the pipeline ends, the time is over, or a signal comes.
+fn watch(
+    attached: &mut Attached,
+    duration: Option<Duration>,
+    signals: &Receiver<i32>,
+    onlooker: &mut dyn Onlooker,
+) {
+    let begin = Instant::now();
+    let mut pace = Pace::new(u64::from(std::process::id()) ^ attached.elapsed_ns());
+    let end = duration.map(|duration| begin + duration);
+    let mut next_show = onlooker.interval().map(|interval| begin + interval);
+    loop {
+        let spent = attached.sample();
+        if attached.has_ended() {
+            return;
+        }
+        if let Some(due) = next_show.filter(|due| Instant::now() >= *due) {
+            onlooker.show(&attached.snapshot());
+            next_show = onlooker.interval().map(|interval| due + interval);
+        }
+        let next = Instant::now() + pace.next(attached.elapsed_ns(), spent);
+        let until = end.map_or(next, |end| end.min(next));
+        match signals.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(SIGTSTP) => {
+                onlooker.pause();
+                stop_self(SIGSTOP);
+            }
+            Ok(_) | Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return;
+        }
+    }
 }
 
 /// Signals that end watching, or stop fullbore.

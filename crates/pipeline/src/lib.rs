@@ -16,8 +16,10 @@
 
 mod account;
 mod attach;
+mod attached;
 mod command;
 mod error;
+mod graph;
 mod incidents;
 mod named;
 mod observed;
@@ -29,12 +31,13 @@ mod sampler;
 mod session;
 mod subject;
 mod summarise;
+mod survey;
 mod topology;
 mod tune;
 mod wake;
 mod watch;
 
-pub use attach::{AttachOptions, attach};
+pub use attach::{AttachOptions, Visit, attach};
 pub use command::Command;
 pub use error::{AttachError, Error};
 pub use named::{Named, named};
@@ -42,4 +45,5 @@ pub use onlooker::{Nobody, Onlooker};
 pub use recording::{ReplayError, replay};
 pub use session::{Finished, Options, run};
 pub use subject::{Exact, die_of};
-pub use tune::Tuning;
+pub use survey::Survey;
+pub use tune::{AdjustError, Adjusted, Tuning};

@@ -68,6 +68,24 @@ pub(crate) fn list(folder: &Path) -> io::Result<Vec<Fd>> {
     Ok(numbers.filter_map(|number| look_up(folder, number).ok()).collect())
 }
 
+/// Lists the descriptors in the folder `/proc/PID/fd` that lead to pipes and FIFOs.
+pub(crate) fn list_pipes(folder: &Path) -> io::Result<Vec<Fd>> {
+    let entries = std::fs::read_dir(folder)?;
+    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let is_pipe = |fd: &Fd| matches!(fd.target, Target::Pipe(_) | Target::Fifo { .. });
+    let pipes = numbers.filter_map(|number: i32| {
+        let path = std::fs::read_link(folder.join(number.to_string())).ok()?;
+        let text = path.as_os_str().as_bytes();
+        let others: [&[u8]; 5] =
+            [b"socket:", b"anon_inode:", b"pidfd:", b"/dev/null", b"/dev/pts/"];
+        if others.iter().any(|other| text.starts_with(other)) {
+            return None;
+        }
+        look_up(folder, number).ok().filter(is_pipe)
+    });
+    Ok(pipes.collect())
+}
+
 /// Reads one descriptor.
 pub(crate) fn look_up(folder: &Path, number: i32) -> io::Result<Fd> {
     let link = folder.join(number.to_string());

@@ -28,8 +28,12 @@ pub struct Stat {
     pub state: State,
     /// Process number of its parent.
     pub parent: i32,
+    /// Its process group; a shell with job control gives every pipeline one of its own.
+    pub group: i32,
     /// Its session: the process number of the process that began it (setsid(2)).
     pub session: i32,
+    /// Device number of its controlling terminal; 0 for none.
+    pub terminal: i32,
     /// CPU time in user mode and in the kernel, in clock ticks.
     pub cpu_ticks: u64,
     /// CPU time of children that ended and were waited for, in clock ticks.
@@ -66,7 +70,9 @@ impl Stat {
                 _ => State::Other,
             },
             parent: rest.get(1)?.parse().ok()?,
+            group: rest.get(2)?.parse().ok()?,
             session: rest.get(3)?.parse().ok()?,
+            terminal: rest.get(4)?.parse().ok()?,
             cpu_ticks: number(14)?.checked_add(number(15)?)?,
             children_cpu_ticks: number(16)?.checked_add(number(17)?)?,
             threads: u32::try_from(number(20)?).ok()?,
@@ -88,7 +94,7 @@ mod tests {
         assert_eq!(stat.comm, "a) R (b");
         assert_eq!(stat.state, State::Sleeping);
         assert_eq!(stat.parent, 7);
-        assert_eq!(stat.session, 1376);
+        assert_eq!((stat.group, stat.session, stat.terminal), (4242, 1376, 0));
         assert_eq!(stat.cpu_ticks, 300);
         assert_eq!(stat.children_cpu_ticks, 50);
         assert_eq!(stat.threads, 3);

@@ -7,6 +7,8 @@
 pub struct Status {
     /// Largest resident memory so far; `None` for a process without memory (a zombie).
     pub peak_memory_bytes: Option<u64>,
+    /// Number of its process; that of a thread differs from the thread's own.
+    pub process: Option<i32>,
     /// Effective user id.
     pub effective_uid: Option<u32>,
     /// Ignored signals: bit n − 1 for signal n.
@@ -40,6 +42,7 @@ impl Status {
                     let kib: Option<u64> = words.next().and_then(|word| word.parse().ok());
                     status.peak_memory_bytes = kib.and_then(|kib| kib.checked_mul(1024));
                 }
+                "Tgid" => status.process = words.next().and_then(|word| word.parse().ok()),
                 "Uid" => status.effective_uid = words.nth(1).and_then(|word| word.parse().ok()),
                 "SigIgn" => status.ignored_signals = mask(words.next()),
                 "SigCgt" => status.caught_signals = mask(words.next()),
@@ -90,9 +93,10 @@ mod tests {
 
     #[test]
     fn memory_owner_and_ignored_signals_are_read() {
-        let text = "Name:\tcat\nUid:\t1000\t0\t1000\t1000\nVmHWM:\t    1596 kB\nCapEff:\t0000000000080001\nSigIgn:\t0000000000001001\n";
+        let text = "Name:\tcat\nTgid:\t42\nUid:\t1000\t0\t1000\t1000\nVmHWM:\t    1596 kB\nCapEff:\t0000000000080001\nSigIgn:\t0000000000001001\n";
         let status = Status::parse(text);
         assert_eq!(status.peak_memory_bytes, Some(1596 * 1024));
+        assert_eq!(status.process, Some(42));
         assert_eq!((status.effective_uid, status.capabilities), (Some(0), 0x80001));
         assert!(
             status.ignores(1) && status.ignores(13) && !status.ignores(2) && !status.ignores(0)

@@ -14,6 +14,7 @@ mod finding;
 mod job;
 mod name;
 mod one;
+mod overview;
 mod read;
 mod timeline;
 mod title;
@@ -31,6 +32,7 @@ pub use auto::{AutoRecord, AutoWhat};
 pub use finding::{Finding, FindingKind};
 pub use job::Job;
 pub use name::Name;
+pub use overview::{OVERVIEW_SCHEMA, Overview, Place, Progress, Seen};
 pub use read::{ReadError, read};
 pub use timeline::{SharesFrom, StageTimeline, Timeline};
 pub use wake::{KeepAwakeRecord, KeepAwakeTrial};
@@ -383,10 +385,11 @@ pub enum Incident {
 }
 
 /// The record so far, with what only matters while the pipeline runs.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Snapshot {
     /// The record, as if the run ended now (`exit_status` is not known yet).
+    #[serde(flatten)]
     pub record: RunRecord,
     /// Bytes queued in each pipe of the record, when they could be counted.
     pub pipe_fill_bytes: Vec<Option<u64>>,

@@ -29,7 +29,7 @@ pub(super) fn handles_of(
 }
 
 /// The descriptors that lead to pipes.
-pub(super) fn pipe_ends(fds: &[Fd]) -> Vec<PipeEnd> {
+pub(crate) fn pipe_ends(fds: &[Fd]) -> Vec<PipeEnd> {
     let ends = fds.iter().filter_map(|fd| {
         let path = match &fd.target {
             Target::Fifo { path, .. } => Some(path.clone()),

@@ -12,15 +12,21 @@ use crate::sampler::status_look;
 /// The processes of others that are watched.
 #[derive(Debug)]
 pub(crate) struct Guests {
-    /// The process that was named; its pipeline is what is watched.
-    named: i32,
-    /// The process of fullbore.
-    own: i32,
+    who: Who,
     pub(crate) pipes_may_be_asked: bool,
     /// What each process had used when watching began.
     before: BTreeMap<i32, Before>,
     /// When to look for stages that began later.
     due_ns: u64,
+}
+
+/// How it is known who belongs to the pipeline.
+#[derive(Debug)]
+enum Who {
+    /// Whoever is joined with process `named`; `own` is that of fullbore.
+    Joined { named: i32, own: i32 },
+    /// Those whom [`Guests::told`] says, each with its parent.
+    Told(Vec<(i32, i32)>),
 }
 
 /// What a process had used when watching began.
@@ -40,8 +46,23 @@ const SHARE: u64 = 200;
 
 impl Guests {
     /// The pipeline of process `named`.
-    pub(crate) fn new(named: i32, own: i32, pipes_may_be_asked: bool) -> Self {
-        Self { named, own, pipes_may_be_asked, before: BTreeMap::new(), due_ns: 0 }
+    pub(crate) fn named(named: i32, own: i32, pipes_may_be_asked: bool) -> Self {
+        Self::of(Who::Joined { named, own }, pipes_may_be_asked)
+    }
+
+    /// A pipeline whose processes are known, each with its parent; without those whose parent is one of them. None of its
+    /// pipes is opened.
+    pub(crate) fn told(members: Vec<(i32, i32)>) -> Self {
+        Self::of(Who::Told(members), false)
+    }
+
+    fn of(who: Who, pipes_may_be_asked: bool) -> Self {
+        Self { who, pipes_may_be_asked, before: BTreeMap::new(), due_ns: 0 }
+    }
+
+    /// Who belongs to the pipeline now.
+    pub(crate) fn tell(&mut self, members: Vec<(i32, i32)>) {
+        self.who = Who::Told(members);
     }
 
     /// Processes of the pipeline that are not among those `known`, each with its parent: only those whose parent is not of
@@ -57,9 +78,17 @@ impl Guests {
         }
         let begin = Instant::now();
         let known: BTreeSet<i32> = known.collect();
-        let seeds = if known.is_empty() { BTreeSet::from([self.named]) } else { known.clone() };
-        let mut found = members(root, &seeds, self.own);
+        let mut found = match &mut self.who {
+            Who::Told(members) => std::mem::take(members),
+            Who::Joined { named, own } => {
+                let seeds = if known.is_empty() { BTreeSet::from([*named]) } else { known.clone() };
+                members(root, &seeds, *own)
+            }
+        };
         found.retain(|(parent, pid)| !known.contains(pid) && !known.contains(parent));
+        if matches!(self.who, Who::Told(_)) {
+            return found;
+        }
         let cost_ns = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.due_ns = now_ns + INTERVAL_NS.max(cost_ns.saturating_mul(SHARE));
         found

@@ -23,7 +23,7 @@ use crate::sample::{
     Born, Census, Counts, Doing, Environment, HeldEnds, LeftCpu, Look, ProcessLook, StatusLook,
     TaskLook,
 };
-use crate::sampler::ends::{capacities, handles_of, pipe_ends};
+use crate::sampler::ends::{capacities, handles_of};
 use crate::sampler::files::{Clockwork, ProcessFiles, TaskReading};
 use crate::sampler::leaders::Leaders;
 use crate::sampler::waits::{Sight, asleep};
@@ -31,7 +31,7 @@ use crate::sampler::withheld::Withheld;
 use crate::topology::Topology;
 use fullbore_record::Cause;
 
-pub(crate) use ends::ask;
+pub(crate) use ends::{ask, pipe_ends};
 pub(crate) use guests::Guests;
 pub(crate) use members::members;
 pub(crate) use switches::SwitchReader;
@@ -113,6 +113,11 @@ impl Sampler {
     #[must_use]
     pub(crate) fn of_guests(self, guests: Guests) -> Self {
         Self { guests: Some(guests), ..self }
+    }
+
+    /// Who belongs to a pipeline of others now.
+    pub(crate) fn tell(&mut self, members: Vec<(i32, i32)>) {
+        self.guests.iter_mut().for_each(|guests| guests.tell(members.clone()));
     }
 
     /// Whether pipes may be asked for their capacity and how much is in them.

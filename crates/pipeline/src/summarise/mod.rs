@@ -14,7 +14,7 @@ use crate::account::stage::StageAccount;
 use crate::observed::Observed;
 use crate::summarise::dealt::count_at_the_ends;
 use crate::summarise::doubt::doubt_uncounted_bytes;
-use crate::summarise::names::{labels, text_of};
+use crate::summarise::names::labels;
 use crate::topology::pipes::{Pipe, PipeKey};
 use crate::wake::{WakeUps, waking_ns};
 use fullbore_diagnose::bound_ns;
@@ -23,6 +23,7 @@ use fullbore_record::{
     Timeline, TuningRecord,
 };
 
+pub(crate) use crate::summarise::names::text_of;
 pub(crate) use crate::summarise::number::Numbers;
 
 /// What the record says about the run as a whole.

@@ -7,11 +7,14 @@
 //! the [`Answer`].
 
 mod apply;
+mod by_hand;
 mod change;
 mod trial;
 mod tuner;
 
 pub(crate) use apply::{apply, restore_all};
+pub(crate) use by_hand::adjust;
+pub use by_hand::{AdjustError, Adjusted};
 pub use change::Tuning;
 pub(crate) use change::{Answer, Change};
 pub(crate) use tuner::Tuner;

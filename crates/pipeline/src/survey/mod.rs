@@ -1,0 +1,235 @@
+//! Every pipeline of the machine, watched within a budget.
+//!
+//! `residents` knows who there is and who holds which ends; [`Graph`](crate::graph::Graph) says who belongs together; each
+//! pipeline is [`Tracked`]. Nothing is opened but files of `/proc`.
+
+mod input;
+mod place;
+mod progress;
+mod residents;
+mod tracked;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use fullbore_measure::{Bytes, Host};
+use fullbore_proc::{Root, host};
+use fullbore_record::{OVERVIEW_SCHEMA, Overview, Seen};
+use rustix::time::ClockId;
+
+use crate::attached::age_ns;
+use crate::graph::{Graph, Joining};
+use crate::survey::place::Places;
+use crate::survey::residents::Residents;
+use crate::survey::tracked::Tracked;
+use crate::tune::{AdjustError, Adjusted};
+use crate::watch::{cpu_time, nanoseconds};
+
+/// Samples of a pipeline that is new follow each other this closely …
+const NEW_INTERVAL_NS: u64 = 10_000_000;
+/// … for this long, …
+const NEW_NS: u64 = 2_000_000_000;
+/// … later like this.
+const INTERVAL_NS: u64 = 50_000_000;
+/// They are never rarer than this.
+const LONGEST_NS: u64 = 1_000_000_000;
+/// Samples of all pipelines may take this part of a CPU …
+const SHARE: u64 = 350;
+/// … and this one while most of them are new.
+const NEW_SHARE: u64 = 40;
+/// To look whether something happens in an idle pipeline takes about this long for each process …
+const LOOK_NS: u64 = 15_000;
+/// … and all that may take this part of a CPU.
+const LOOK_SHARE: u64 = 400;
+/// An idle pipeline is looked at this often, if that is not too dear.
+const LOOK_INTERVAL_NS: u64 = 1_000_000_000;
+/// So many pipelines in which nothing happens are looked at closely at the same time.
+const CLOSELY_MAX: usize = 20;
+
+/// Watches every pipeline of the machine.
+///
+/// Call [`Survey::step`] when it says so, and [`Survey::overview`] for what is known.
+pub struct Survey {
+    root: Root,
+    host: Host,
+    places: Places,
+    residents: Residents,
+    /// By the process that began first.
+    tracked: BTreeMap<i32, Tracked>,
+    begin: Instant,
+    refresh_interval: Duration,
+    refresh_due_ns: u64,
+    /// What a sample of all that are watched cost lately.
+    sample_cost_ns: u64,
+}
+
+impl Survey {
+    /// Nothing has been looked at yet. Who there is will be found out every `interval`.
+    #[must_use]
+    pub fn new(interval: Duration) -> Self {
+        let root = Root::system();
+        let _ = fullbore_process::raise_file_limit(None);
+        let _ = fullbore_process::wake_on_time();
+        Self {
+            host: host(&root),
+            places: Places::default(),
+            residents: Residents::new(root.clone(), std::process::id().cast_signed()),
+            root,
+            tracked: BTreeMap::new(),
+            begin: Instant::now(),
+            refresh_interval: interval,
+            refresh_due_ns: 0,
+            sample_cost_ns: 0,
+        }
+    }
+
+    /// Does what is due, and returns when to call again.
+    pub fn step(&mut self) -> Instant {
+        let now_ns = nanoseconds(self.begin.elapsed());
+        if now_ns >= self.refresh_due_ns {
+            self.refresh(now_ns);
+            self.refresh_due_ns = now_ns + nanoseconds(self.refresh_interval);
+        }
+        self.sample(now_ns);
+        let due = self.tracked.values().filter_map(Tracked::due_ns).min();
+        let due_ns = due.unwrap_or(u64::MAX).min(self.refresh_due_ns);
+        self.begin + Duration::from_nanos(due_ns)
+    }
+
+    fn refresh(&mut self, now_ns: u64) {
+        if self.residents.refresh(now_ns) {
+            self.regroup();
+        }
+        for tracked in self.tracked.values_mut().filter(|tracked| tracked.is_watched()) {
+            tracked.take_stock(&self.host, &self.root, now_ns);
+        }
+        let ended: Vec<i32> = self
+            .tracked
+            .iter()
+            .filter(|(_, tracked)| tracked.has_ended())
+            .map(|(pid, _)| *pid)
+            .collect();
+        for pid in ended {
+            let tracked = self.tracked.remove(&pid);
+            tracked.iter().flat_map(|one| &one.members).for_each(|pid| self.residents.forget(*pid));
+        }
+        // One that begins to be watched has no processes before its first sample.
+        self.look_at_idle(now_ns);
+    }
+
+    /// Finds out anew who belongs together. What overlaps with a pipeline that is known is that one.
+    fn regroup(&mut self) {
+        let graph = Graph::of(self.residents.all(), Joining::Within);
+        let mut before = std::mem::take(&mut self.tracked);
+        for members in graph.pipelines() {
+            let tops = graph.tops(&members);
+            let known = before.iter().find(|(_, one)| !one.members.is_disjoint(&members));
+            let known = known.map(|(pid, _)| *pid);
+            let Some((pid, mut tracked)) = known.and_then(|pid| before.remove_entry(&pid)) else {
+                let first = members.iter().min_by_key(|pid| {
+                    self.residents.origin(**pid).map_or(u64::MAX, |origin| origin.start_ticks)
+                });
+                let Some(first) = first.copied() else { continue };
+                self.tracked.insert(first, Tracked::new(members, tops));
+                continue;
+            };
+            if tracked.members != members {
+                tracked.change(members, tops);
+            }
+            self.tracked.insert(pid, tracked);
+        }
+    }
+
+    /// Begins to watch pipelines in which something happens, and those that were never looked at.
+    fn look_at_idle(&mut self, now_ns: u64) {
+        let idle = || self.tracked.values().filter(|tracked| !tracked.is_watched());
+        let members: usize = idle().map(|tracked| tracked.members.len()).sum();
+        let cost_ns = LOOK_NS.saturating_mul(members as u64);
+        let interval_ns = LOOK_INTERVAL_NS.max(cost_ns.saturating_mul(LOOK_SHARE));
+        let new = self.tracked.values().filter(|t| t.is_watched() && t.watched_ns() < NEW_NS);
+        let mut room = CLOSELY_MAX.saturating_sub(new.count());
+        for tracked in self.tracked.values_mut().filter(|tracked| !tracked.is_watched()) {
+            let is_due = tracked.look_due_ns <= now_ns;
+            if is_due {
+                tracked.look_due_ns = now_ns + interval_ns;
+            }
+            if (is_due && tracked.has_stirred(&self.root)) || (!tracked.is_known() && room > 0) {
+                room = room.saturating_sub(1);
+                tracked.watch(&self.host, now_ns);
+            }
+        }
+    }
+
+    fn sample(&mut self, now_ns: u64) {
+        let watched: Vec<&mut Tracked> =
+            self.tracked.values_mut().filter(|tracked| tracked.is_watched()).collect();
+        let new = watched.iter().filter(|tracked| tracked.watched_ns() < NEW_NS).count();
+        let share = if new * 2 >= watched.len() { NEW_SHARE } else { SHARE };
+        let affordable_ns = self.sample_cost_ns.saturating_mul(share);
+        let count = watched.len() as u64;
+        let (mut spent_ns, mut sampled) = (0, 0);
+        for tracked in watched {
+            if tracked.due_ns().is_none_or(|due_ns| due_ns > now_ns) {
+                continue;
+            }
+            let wanted_ns =
+                if tracked.watched_ns() < NEW_NS { NEW_INTERVAL_NS } else { INTERVAL_NS };
+            let interval_ns = wanted_ns.max(affordable_ns).min(LONGEST_NS);
+            // Not in step with a pipeline that works in a rhythm.
+            let jitter_ns = (now_ns / 1000).wrapping_mul(0x9E37_79B9) % (interval_ns / 2 + 1);
+            spent_ns += nanoseconds(tracked.sample(now_ns, interval_ns * 3 / 4 + jitter_ns));
+            sampled += 1;
+        }
+        if let Some(of_one_ns) = u64::checked_div(spent_ns, sampled) {
+            self.sample_cost_ns = (self.sample_cost_ns * 7 + of_one_ns * count) / 8;
+        }
+    }
+
+    /// Gives a pipe of a watched pipeline a capacity: the pipeline by its process in the overview, the pipe by its number there.
+    ///
+    /// # Errors
+    /// When the pipe keeps the capacity it has.
+    pub fn adjust(&mut self, pid: i32, pipe: u32, to: Bytes) -> Result<Adjusted, AdjustError> {
+        let tracked = self.tracked.get(&pid).ok_or(AdjustError::NoPipe(pipe))?;
+        tracked.adjust(pipe, to)
+    }
+
+    /// Forgets what was seen; every pipeline counts from now on.
+    pub fn begin_anew(&mut self) {
+        let now_ns = nanoseconds(self.begin.elapsed());
+        for tracked in self.tracked.values_mut().filter(|tracked| tracked.is_watched()) {
+            tracked.watch(&self.host, now_ns);
+        }
+    }
+
+    /// What is known now.
+    #[must_use]
+    pub fn overview(&mut self) -> Overview {
+        let mut overview = Overview::default();
+        overview.schema = OVERVIEW_SCHEMA.to_owned();
+        overview.fullbore_version = env!("CARGO_PKG_VERSION").to_owned();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        overview.unix_ns = nanoseconds(since);
+        overview.elapsed_ns = nanoseconds(self.begin.elapsed());
+        overview.observer_cpu_ns = nanoseconds(cpu_time(ClockId::ProcessCPUTime));
+        overview.host = self.host.clone();
+        overview.processes = self.residents.visible();
+        let hidden = self.residents.hidden();
+        overview.hidden_processes = hidden.processes;
+        overview.hidden_pipelines = hidden.groups;
+        let mut pipelines: Vec<Seen> = Vec::with_capacity(self.tracked.len());
+        for (pid, tracked) in &self.tracked {
+            let mut seen = tracked.seen(&self.root);
+            seen.pid = *pid;
+            if let Some(origin) = self.residents.origin(*pid) {
+                seen.place = self.places.of(&self.root, *pid, origin);
+                seen.age_ns = age_ns(origin.start_ticks);
+            }
+            pipelines.push(seen);
+        }
+        pipelines.sort_by_key(|seen| std::cmp::Reverse(seen.age_ns));
+        self.places.keep(&self.tracked);
+        overview.pipelines = pipelines;
+        overview
+    }
+}
