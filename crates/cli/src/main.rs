@@ -31,6 +31,8 @@ fn main() -> ExitCode {
     let done = match arguments.task {
         Task::Run(options) => commands::run::run(options),
         Task::Attach(options) => commands::attach::run(options),
+        Task::Top(options) => commands::top::run(&options),
+        Task::Tune(options) => commands::tune::run(&options),
         Task::WhatIf(options) => commands::what_if::run(&options),
         Task::Buffer(options) => commands::buffer::run(&options),
         Task::Par(options) => commands::par::run(&options),

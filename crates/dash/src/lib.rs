@@ -24,6 +24,7 @@ mod shown;
 mod state;
 mod terminal;
 mod text;
+mod top;
 mod view;
 mod widgets;
 
@@ -35,4 +36,5 @@ pub use state::State;
 pub use terminal::{
     InlineBackend, Placement, TerminalSize, is_foreground, is_line_mode, is_writable, terminal_size,
 };
+pub use top::{Key, Request, Signal, Top, draw_top};
 pub use view::View;

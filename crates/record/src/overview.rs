@@ -54,6 +54,25 @@ pub struct Seen {
     pub snapshot: Snapshot,
 }
 
+impl Seen {
+    /// The process by which it is known, and the first process of each stage.
+    pub fn pids(&self) -> impl Iterator<Item = i32> {
+        let stages = self.snapshot.record.stages.iter().map(|stage| stage.pid);
+        std::iter::once(self.pid).chain(stages)
+    }
+
+    /// Whether it has a text, given in small letters, in its commands, its unit, terminal or user; or whether that is the number of
+    /// one of its processes.
+    #[must_use]
+    pub fn has(&self, wanted: &str) -> bool {
+        let place = &self.place;
+        let texts = [&place.unit, &place.terminal, &place.user].into_iter().flatten();
+        let mut texts = texts.chain(std::iter::once(&self.snapshot.record.command));
+        texts.any(|text| text.to_lowercase().contains(wanted))
+            || self.pids().any(|pid| pid.to_string() == wanted)
+    }
+}
+
 /// Where a pipeline belongs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]

@@ -10,6 +10,7 @@ pub(crate) mod json;
 pub(crate) mod lab;
 pub(crate) mod par;
 pub(crate) mod stages;
+pub(crate) mod top;
 pub(crate) mod what_if;
 
 use std::ffi::OsString;
@@ -28,6 +29,7 @@ use self::json::JsonTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
 use self::par::ParOptions;
 use self::stages::{GenOptions, MorseTask, Utf8Task};
+use self::top::{AdjustOptions, TopOptions};
 use self::what_if::WhatIfOptions;
 
 /// Run Unix pipelines, enlarge their pipes where that helps, and name the bottleneck.
@@ -62,6 +64,8 @@ impl Arguments {
 pub(crate) enum Task {
     Run(RunOptions),
     Attach(AttachOptions),
+    Top(TopOptions),
+    Tune(AdjustOptions),
     WhatIf(WhatIfOptions),
     Buffer(BufferOptions),
     Par(ParOptions),

@@ -18,6 +18,8 @@ pub(crate) mod replay;
 pub(crate) mod run;
 mod sound;
 mod stage;
+pub(crate) mod top;
+pub(crate) mod tune;
 pub(crate) mod utf8;
 pub(crate) mod version;
 pub(crate) mod what_if;

@@ -100,9 +100,7 @@ impl Survey {
         if self.residents.refresh(now_ns) {
             self.regroup();
         }
-        for tracked in self.tracked.values_mut().filter(|tracked| tracked.is_watched()) {
-            tracked.take_stock(&self.host, &self.root, now_ns);
-        }
+        self.take_stock();
         let ended: Vec<i32> = self
             .tracked
             .iter()
@@ -115,6 +113,21 @@ impl Survey {
         }
         // One that begins to be watched has no processes before its first sample.
         self.look_at_idle(now_ns);
+    }
+
+    /// Brings what is known of the watched pipelines up to date; [`Survey::step`] does so, too, now and then.
+    pub fn take_stock(&mut self) {
+        let now_ns = nanoseconds(self.begin.elapsed());
+        for tracked in self.tracked.values_mut().filter(|tracked| tracked.is_watched()) {
+            tracked.take_stock(&self.host, &self.root, now_ns);
+        }
+    }
+
+    /// Whether a process is still the one that was seen under its number.
+    #[must_use]
+    pub fn is_same(&self, pid: i32) -> bool {
+        let now = self.root.stat(pid).map(|stat| stat.start_ticks);
+        now.is_some() && now == self.residents.origin(pid).map(|origin| origin.start_ticks)
     }
 
     /// Finds out anew who belongs together. What overlaps with a pipeline that is known is that one.

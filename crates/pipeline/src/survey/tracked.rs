@@ -151,11 +151,10 @@ impl Tracked {
     /// Looks at what has been seen since. Ends watching if nothing happens.
     pub(super) fn take_stock(&mut self, host: &Host, root: &Root, now_ns: u64) {
         let is_due = self.watched_ns() > GENERATION_NS;
-        let next = is_due.then(|| self.attach(host));
+        let has_next = self.watched.as_ref().is_some_and(|watched| watched.next.is_some());
+        let next = (is_due && !has_next).then(|| self.attach(host));
         let Some(watched) = &mut self.watched else { return };
-        if watched.next.is_none() {
-            watched.next = next;
-        }
+        watched.next = watched.next.take().or(next);
         if let Some(next) = watched.next.take_if(|next| next.elapsed_ns() > OVERLAP_NS) {
             watched.now = next;
             watched.moved = Moved::default();

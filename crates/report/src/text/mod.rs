@@ -3,6 +3,7 @@
 mod auto;
 mod findings;
 mod machine;
+mod overview;
 mod style;
 mod table;
 mod wakes;
@@ -12,6 +13,7 @@ use fullbore_measure::{Bytes, seconds};
 use fullbore_record::{Outcome, RunRecord};
 
 pub use machine::machine;
+pub use overview::overview;
 pub use style::Style;
 
 use crate::{visible, wording};

@@ -1,0 +1,158 @@
+//! `fullbore top` on the whole screen: keys in, frames out.
+
+use std::io::{self, Stdout, stdout};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use fullbore_dash::{Palette, Request, Signal, Top, draw_top};
+use fullbore_pipeline::Survey;
+use fullbore_process::send_signal;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use signal_hook::consts::signal::{SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGSTOP, SIGTERM};
+use signal_hook::low_level::raise;
+
+use super::narrowed;
+use crate::args::top::TopOptions;
+use crate::exit::Exit;
+
+/// The first screen comes after this time, so that it has something to show.
+const FIRST: Duration = Duration::from_millis(150);
+
+/// Shows every pipeline until somebody quits.
+pub(super) fn run(options: &TopOptions, palette: Palette) -> Result<Exit> {
+    let is_told_to_end = Arc::new(AtomicBool::new(false));
+    for signal in [SIGTERM, SIGHUP, SIGINT] {
+        signal_hook::flag::register(signal, Arc::clone(&is_told_to_end))?;
+    }
+    let mut survey = Survey::new(options.delay.min(Duration::from_millis(500)));
+    let mut top = Top::new(palette).with(&options.filter, options.idle);
+    let mut screen = Screen::enter()?;
+    let mut next_show = Instant::now() + FIRST;
+    while !is_told_to_end.load(Ordering::Relaxed) {
+        let due = survey.step();
+        if Instant::now() >= next_show {
+            survey.take_stock();
+            top.update(narrowed(survey.overview(), options));
+            screen.draw(&mut top)?;
+            next_show = Instant::now() + options.delay;
+        }
+        let wait = due.min(next_show).saturating_duration_since(Instant::now());
+        if !event::poll(wait)? {
+            continue;
+        }
+        let request = match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => top.key(key),
+            _ => None,
+        };
+        match request {
+            Some(Request::Quit) => break,
+            Some(Request::Suspend) => screen.suspend()?,
+            Some(request) => fulfil(request, &mut survey, &mut top),
+            None => {}
+        }
+        screen.draw(&mut top)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Does what a key asked for.
+fn fulfil(request: Request, survey: &mut Survey, top: &mut Top) {
+    match request {
+        Request::BeginAnew => {
+            survey.begin_anew();
+            top.say("everything counts from now on");
+        }
+        Request::Widen { pid, pipe, to } => match survey.adjust(pid, pipe, to) {
+            Ok(done) => top.say(format!(
+                "pipe {pipe} holds {} now, {} before; undo: fullbore tune {pid} {pipe}={}K",
+                done.to,
+                done.from,
+                done.from.0 >> 10,
+            )),
+            Err(error) => top.say(error.to_string()),
+        },
+        Request::Send { pids, signal } => {
+            let sent = pids.iter().map(|pid| send(*pid, signal, survey));
+            let failed: Vec<String> = sent.filter_map(Result::err).collect();
+            top.say(match failed.first() {
+                None => format!("sent {} to {} processes", signal.name(), pids.len()),
+                Some(why) => why.clone(),
+            });
+        }
+        Request::Quit | Request::Suspend => {}
+    }
+}
+
+/// Sends a signal to a process, unless another one has its number by now.
+fn send(pid: i32, signal: Signal, survey: &Survey) -> Result<(), String> {
+    let gone = || format!("process {pid} has ended");
+    let number = Pid::from_raw(pid).ok_or_else(gone)?;
+    let process = pidfd_open(number, PidfdFlags::empty()).map_err(|_| gone())?;
+    // Asked after the process is held: if it is the same now, the signal goes to it.
+    if !survey.is_same(pid) {
+        return Err(gone());
+    }
+    let number = match signal {
+        Signal::Terminate => SIGTERM,
+        Signal::Interrupt => SIGINT,
+        Signal::Kill => SIGKILL,
+        Signal::Stop => SIGSTOP,
+        Signal::Continue => SIGCONT,
+        Signal::HangUp => SIGHUP,
+        _ => return Err("this signal cannot be sent".to_owned()),
+    };
+    let sent = send_signal(std::os::fd::AsFd::as_fd(&process), number);
+    sent.map_err(|error| format!("process {pid}: {}", crate::messages::plain(&error)))
+}
+
+/// The terminal while it shows nothing but this; what it showed before comes back in the end, also after a panic.
+struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl Screen {
+    fn enter() -> io::Result<Self> {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            leave();
+            before(panic);
+        }));
+        enable_raw_mode()?;
+        execute!(stdout(), EnterAlternateScreen)?;
+        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))? })
+    }
+
+    fn draw(&mut self, top: &mut Top) -> io::Result<()> {
+        self.terminal.draw(|frame| draw_top(frame, top)).map(|_| ())
+    }
+
+    /// Stops the program, as Ctrl-Z does elsewhere.
+    fn suspend(&mut self) -> io::Result<()> {
+        leave();
+        raise(SIGSTOP)?;
+        enable_raw_mode()?;
+        execute!(stdout(), EnterAlternateScreen)?;
+        self.terminal.clear()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+/// Gives the terminal back. If it is gone, nobody needs it.
+fn leave() {
+    let _ = execute!(stdout(), LeaveAlternateScreen, ratatui::crossterm::cursor::Show);
+    let _ = disable_raw_mode();
+}
