@@ -61,6 +61,7 @@ mod shares;
 mod signal_table;
 mod signals;
 mod stages;
+mod top;
 mod transparency;
 mod tuning;
 mod verdicts;

@@ -76,6 +76,9 @@ fn may_be_watched(root: &Root, pid: i32) -> Result<(), AttachError> {
     Ok(())
 }
 
+/// After so much time a process holds only what it uses.
+const SETTLED: Duration = Duration::from_millis(5);
+
 /// A pipeline of others that is looked at once.
 pub struct Visit {
     attached: Attached,
@@ -92,7 +95,11 @@ impl Visit {
         let own = std::process::id().cast_signed();
         let guests = Guests::named(pid, own, true);
         let mut attached = Attached::begin(pid, guests, Tuning::Off, host(&root), None);
-        attached.sample();
+        // A process that has just been seen may be a copy of a shell that holds more than it will use.
+        for pause in [Duration::ZERO, SETTLED, SETTLED] {
+            thread::sleep(pause);
+            attached.sample();
+        }
         if attached.has_ended() {
             return Err(Error::Attach(AttachError::NoProcess(pid)));
         }

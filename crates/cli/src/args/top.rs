@@ -47,6 +47,13 @@ pub(crate) struct TopOptions {
     #[arg(long)]
     pub(crate) json: bool,
 
+    #[command(flatten)]
+    pub(crate) which: Which,
+}
+
+/// Which pipelines are shown.
+#[derive(Args, Debug)]
+pub(crate) struct Which {
     /// Show also pipelines in which nothing moves.
     #[arg(short, long)]
     pub(crate) idle: bool,

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write, stdin, stdout};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use fullbore_dash::Palette;
 use fullbore_pipeline::Survey;
 use fullbore_record::{Overview, Seen};
@@ -44,11 +44,11 @@ fn print(options: &TopOptions) -> Result<Exit> {
             serde_json::to_string(&overview)? + "\n"
         } else {
             let gap = if printed > 0 { "\n" } else { "" };
-            gap.to_owned() + &text::overview(&overview, options.idle, style_of(&stdout()))
+            gap.to_owned() + &text::overview(&overview, options.which.idle, style_of(&stdout()))
         };
         match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::ReaderLeft),
-            written => written?,
+            written => written.context("top: writing standard output")?,
         }
         printed += 1;
     }
@@ -65,17 +65,18 @@ fn watch(survey: &mut Survey, until: Instant) {
 
 /// What of an overview was asked for.
 fn narrowed(mut overview: Overview, options: &TopOptions) -> Overview {
-    let filter = options.filter.to_lowercase();
+    let which = &options.which;
+    let filter = which.filter.to_lowercase();
     let is_wanted = |seen: &Seen| {
         let place = &seen.place;
-        let of_user = options
+        let of_user = which
             .user
             .as_ref()
             .is_none_or(|user| place.user.as_ref() == Some(user) || place.uid.to_string() == *user);
-        let of_pid = options.pid.is_empty() || seen.pids().any(|pid| options.pid.contains(&pid));
+        let of_pid = which.pid.is_empty() || seen.pids().any(|pid| which.pid.contains(&pid));
         of_user && of_pid && seen.has(&filter)
     };
-    let shows_idle = options.idle || !options.pid.is_empty();
+    let shows_idle = which.idle || !which.pid.is_empty();
     overview.pipelines.retain(|seen| is_wanted(seen));
     if options.json && !shows_idle {
         overview.pipelines.retain(|seen| !seen.is_idle);

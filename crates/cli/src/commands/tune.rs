@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write, stdout};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use fullbore_measure::{Bytes, visible};
 use fullbore_pipeline::{AdjustError, Adjusted, Visit};
 use fullbore_record::{PipeRecord, Snapshot};
@@ -72,7 +72,7 @@ pub(crate) fn run(options: &AdjustOptions) -> Result<Exit> {
 fn print(text: &str) -> Result<Exit> {
     match stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::ReaderLeft),
-        written => Ok(written.map(|()| Exit::Done)?),
+        written => Ok(written.map(|()| Exit::Done).context("tune: writing standard output")?),
     }
 }
 

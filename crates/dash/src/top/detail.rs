@@ -111,7 +111,7 @@ fn pipes(top: &Top, seen: &Seen) -> Vec<(String, Style)> {
     let line = |pipe: &PipeRecord| {
         let capacity = pipe.capacity_bytes.map(|bytes| format!("  {}", Bytes(bytes)));
         format!(
-            "  pipe {}: {} → {}{}   writer waits {}, reader waits {}",
+            "pipe {}: {} → {}{}   writer waits {}, reader waits {}",
             pipe.pipe,
             names(&pipe.writers, pipe.outside_writer),
             names(&pipe.readers, pipe.outside_reader),
@@ -121,6 +121,7 @@ fn pipes(top: &Top, seen: &Seen) -> Vec<(String, Style)> {
         )
     };
     let mut lines = vec![(String::new(), Style::new())];
-    lines.extend(record.pipes.iter().map(|pipe| (neutralise(&line(pipe)), top.palette.faint())));
+    let shown = |pipe| (format!("  {}", neutralise(&line(pipe))), top.palette.faint());
+    lines.extend(record.pipes.iter().map(shown));
     lines
 }

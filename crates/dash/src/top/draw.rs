@@ -17,7 +17,7 @@ use super::text::{HELP, clock, place, progress};
 use super::{Screen, Top};
 use crate::layout::Columns;
 use crate::text::{fit, neutralise, width};
-use crate::widgets::{StageLine, Titles};
+use crate::widgets::StageLine;
 
 /// Draws the whole of `frame`, whatever its size.
 pub fn draw_top(frame: &mut Frame<'_>, top: &mut Top) {
@@ -243,13 +243,6 @@ fn draw_help(top: &Top, area: Rect, buffer: &mut Buffer) {
         put(&line, Style::new(), line_at(area, row), buffer);
         let keys = Rect { width: area.width.min(19), ..line_at(area, row) };
         buffer.set_style(keys, top.palette.strong());
-    }
-    // The columns of a stage, as they are drawn.
-    let row = u16::try_from(HELP.len()).unwrap_or(0) + 1;
-    if row < area.height {
-        let columns = Columns::fitting(area.width.saturating_sub(2), 9);
-        let indented = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
-        Titles { columns, palette: top.palette }.render(line_at(indented, row), buffer);
     }
 }
 

@@ -7,7 +7,7 @@ use fullbore_record::{Progress, RunRecord, StageRecord};
 /// The rate is that of so much time, at most: a pipeline gets faster and slower.
 const WINDOW_NS: u64 = 60_000_000_000;
 /// After so much time a rate is worth naming.
-const SHORTEST_NS: u64 = 1_000_000_000;
+const SHORTEST_NS: u64 = 400_000_000;
 /// A stage that has taken in so much and given nothing out takes in everything first …
 const TAKEN_IN_BYTES: u64 = 16 << 20;
 /// … and these are known to.

@@ -56,8 +56,12 @@ fn pipeline(seen: &Seen, style: Style, lines: &mut Vec<String>) {
         about.push("idle".to_owned());
     }
     if let Some(progress) = seen.progress {
-        let left = progress.left_ns.map_or("?".to_owned(), clock);
-        about.push(format!("{:.0} % of its file read, {left} left", progress.percent()));
+        let left = match (progress.left_ns, progress.input_left_ns) {
+            (Some(left_ns), _) => format!(", {} left", clock(left_ns)),
+            (None, Some(left_ns)) => format!(", the rest in {}, its end unknown", clock(left_ns)),
+            (None, None) => String::new(),
+        };
+        about.push(format!("{:.0} % of its file read{left}", progress.percent()));
     }
     lines.push(visible::cut(&about.join(", "), style.columns()));
     if seen.is_idle && record.elapsed_ns == 0 {

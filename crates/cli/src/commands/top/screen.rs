@@ -34,7 +34,7 @@ pub(super) fn run(options: &TopOptions, palette: Palette) -> Result<Exit> {
         signal_hook::flag::register(signal, Arc::clone(&is_told_to_end))?;
     }
     let mut survey = Survey::new(options.delay.min(Duration::from_millis(500)));
-    let mut top = Top::new(palette).with(&options.filter, options.idle);
+    let mut top = Top::new(palette).with(&options.which.filter, options.which.idle);
     let mut screen = Screen::enter()?;
     let mut next_show = Instant::now() + FIRST;
     while !is_told_to_end.load(Ordering::Relaxed) {
