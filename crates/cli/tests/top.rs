@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::gate::Pass;
 use crate::processes::{Process, marked};
 use crate::sandbox::{Sandbox, eventually, finish, with_fixture, within};
 use crate::terminal::Terminal;
@@ -57,6 +58,7 @@ fn pipeline_of(place: &Sandbox, process: Process, options: &[&str]) -> Option<Va
 
 #[test]
 fn a_pipeline_of_others_is_seen_with_its_bottleneck_and_how_far_it_is() {
+    let _alone = Pass::alone();
     let place = Sandbox::new();
     let file = fs::File::create(place.path("input")).unwrap();
     file.set_len(1 << 40).unwrap();
@@ -91,7 +93,7 @@ fn behind_a_sort_the_end_is_not_in_sight() {
 }
 
 #[test]
-fn what_does_nothing_is_hidden_unless_asked_for_and_what_is_stuck_is_not() {
+fn what_does_nothing_is_shown_as_idle() {
     let place = Sandbox::new();
     let running = Running::start(&place, "sleep 987654 | cat");
     let sleep = running.process("sleep 987654");
@@ -235,7 +237,7 @@ fn what_cannot_be_tuned_is_named() {
     let pid = running.process("grep -c x").0.to_string();
     for (args, status, why) in [
         (vec![pid.as_str(), "7=1M"], 2, "pipe 7: the pipeline has no such pipe"),
-        (vec![&pid, "1=1P"], 1, "pipe 1: Linux refuses"),
+        (vec![&pid, "1=4G"], 1, "pipe 1: Linux refuses"),
         (vec![&pid, "0=1M"], 2, "expected the number of a pipe and a size"),
         (vec![&pid, "1=1M", "--undo"], 2, "cannot be used with"),
         (vec!["2147483647"], 2, "there is no such process"),

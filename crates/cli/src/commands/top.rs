@@ -1,6 +1,7 @@
 //! `fullbore top`.
 
 mod screen;
+mod which;
 
 use std::io::{self, IsTerminal, Write, stdin, stdout};
 use std::thread;
@@ -9,9 +10,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use fullbore_dash::Palette;
 use fullbore_pipeline::Survey;
-use fullbore_record::{Overview, Seen};
 use fullbore_report::text;
 
+use self::which::narrowed;
 use super::run::style_of;
 use super::stage::refuse_closed_output;
 use crate::args::top::TopOptions;
@@ -61,25 +62,4 @@ fn watch(survey: &mut Survey, until: Instant) {
         thread::sleep(due.saturating_duration_since(Instant::now()));
     }
     survey.take_stock();
-}
-
-/// What of an overview was asked for.
-fn narrowed(mut overview: Overview, options: &TopOptions) -> Overview {
-    let which = &options.which;
-    let filter = which.filter.to_lowercase();
-    let is_wanted = |seen: &Seen| {
-        let place = &seen.place;
-        let of_user = which
-            .user
-            .as_ref()
-            .is_none_or(|user| place.user.as_ref() == Some(user) || place.uid.to_string() == *user);
-        let of_pid = which.pid.is_empty() || seen.pids().any(|pid| which.pid.contains(&pid));
-        of_user && of_pid && seen.has(&filter)
-    };
-    let shows_idle = which.idle || !which.pid.is_empty();
-    overview.pipelines.retain(|seen| is_wanted(seen));
-    if options.json && !shows_idle {
-        overview.pipelines.retain(|seen| !seen.is_idle);
-    }
-    overview
 }

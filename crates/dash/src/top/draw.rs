@@ -12,7 +12,7 @@ use fullbore_record::Seen;
 
 use super::detail::draw_detail;
 use super::keys::Signal;
-use super::list::Line;
+use super::line::Line;
 use super::text::{HELP, clock, place, progress};
 use super::{Screen, Top};
 use crate::layout::Columns;

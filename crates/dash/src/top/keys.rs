@@ -3,7 +3,7 @@
 use fullbore_measure::Bytes;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::list::Line;
+use super::line::Line;
 use super::{OFFERED, Screen, Top};
 
 /// A key as the terminal reports it.

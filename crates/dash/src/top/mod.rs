@@ -4,6 +4,7 @@
 mod detail;
 mod draw;
 mod keys;
+mod line;
 mod list;
 mod text;
 
@@ -17,7 +18,7 @@ use crate::{Event, Palette, State, TerminalSize};
 pub use draw::draw_top;
 pub use keys::{Key, Request, Signal};
 
-use list::{Line, SortBy};
+use line::{Line, SortBy};
 
 /// The full-screen view of all pipelines.
 #[derive(Clone, Debug, Default)]

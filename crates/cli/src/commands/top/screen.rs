@@ -20,7 +20,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::signal::{SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGSTOP, SIGTERM};
 use signal_hook::low_level::raise;
 
-use super::narrowed;
+use super::which::narrowed;
 use crate::args::top::TopOptions;
 use crate::exit::Exit;
 
