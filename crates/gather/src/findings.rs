@@ -17,6 +17,9 @@ const SLOW_HOST_PERCENT: f64 = 3.0;
 const CPU_VERDICT_PERCENT: f64 = 30.0;
 const CPU_PERCENT: f64 = 10.0;
 
+/// One rule with so much of all waits for CPUs is the one to look at, in percent.
+const ONE_RULE_PERCENT: f64 = 70.0;
+
 /// That no job ran is the verdict when it was so for this part of the time, and a finding from the second figure on.
 const IDLE_VERDICT_PERCENT: f64 = 50.0;
 const IDLE_PERCENT: f64 = 10.0;
@@ -52,7 +55,7 @@ pub(crate) fn findings(facts: &Facts<'_>) -> Vec<Finding> {
     }
     let cpu = facts.totals.causes.percent(Cause::Cpu);
     if cpu >= CPU_PERCENT {
-        all.push((cpu >= CPU_VERDICT_PERCENT, waits_for_cpus(facts, cpu)));
+        all.push((cpu >= CPU_VERDICT_PERCENT && is_widespread(facts), waits_for_cpus(facts, cpu)));
     }
     if let Some(limit) = limiting_rule(facts) {
         all.push((true, limit));
@@ -144,6 +147,12 @@ fn idle(facts: &Facts<'_>, idle: f64) -> Finding {
         time; or the folder holds the records of several workflows."
             .to_owned();
     finding
+}
+
+/// Whether jobs of several rules wait for CPUs; of a single rule, the finding about the rule says it.
+fn is_widespread(facts: &Facts<'_>) -> bool {
+    let most = facts.rules.iter().map(|rule| rule.causes.cpu_ns).max().unwrap_or(0);
+    share(most, facts.totals.causes.cpu_ns) <= ONE_RULE_PERCENT
 }
 
 fn waits_for_cpus(facts: &Facts<'_>, cpu: f64) -> Finding {

@@ -23,6 +23,9 @@ const LEAST_SPREAD: f64 = 0.05;
 const LEAST_NS: f64 = 1e9;
 const LEAST_PART: f64 = 0.001;
 
+/// What larger inputs cost is said when it is this part of the time of all jobs.
+const SAID_PART: f64 = 0.01;
+
 /// When more of the jobs take so long, they are no outliers, but another kind of job.
 const MOST_SHARE: f64 = 0.2;
 
@@ -117,7 +120,7 @@ pub(crate) fn larger_inputs(input: &Input<'_>) -> Vec<Finding> {
                 cost_ns += input.jobs.all[*job].elapsed_ns() as f64 * (1.0 - (-above).exp());
             }
         }
-        if count > 0 && cost_ns >= LEAST_NS {
+        if count > 0 && cost_ns >= LEAST_NS.max(SAID_PART * input.jobs.total_ns() as f64) {
             let place = match hosts.first() {
                 Some(host) if hosts.len() == 1 && count > 1 && input.jobs.hosts.len() > 1 => {
                     format!(", all on {},", input.jobs.host_in_words(*host))

@@ -90,8 +90,9 @@ fn a_slow_rule_is_the_verdict() {
     most("slow rules", |seed| {
         let mut seeded = Seeded::new(seed + 1000);
         let slow = seed as usize % seeded.rules.len();
-        seeded.fault.slow_rule =
-            Some((slow, 6.0 + 4.0 * seeded.random.unit(), Some(BLAMES[seed as usize % 4].0)));
+        let times = seeded.times_for_share(slow);
+        let blame = BLAMES[seed as usize % 4].0;
+        seeded.fault.slow_rule = Some((slow, times, Some(blame)));
         let workflow = gathered(&mut seeded);
         let verdict = &workflow.findings[0];
         let example = verdict.rule.map(|rule| workflow.rules[rule].command.clone());

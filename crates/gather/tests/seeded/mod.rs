@@ -127,6 +127,14 @@ impl Seeded {
         Self { random, hosts, slots, rules, fault: Fault::default(), template }
     }
 
+    /// How many times as long a rule must take to cost 55 to 75 % of the time of all jobs.
+    pub(crate) fn times_for_share(&mut self, slow: usize) -> f64 {
+        let cost = |rule: &SeededRule| rule.jobs as f64 * rule.seconds;
+        let others: f64 = self.rules.iter().map(cost).sum::<f64>() - cost(&self.rules[slow]);
+        let share = 0.55 + 0.2 * self.random.unit();
+        share / (1.0 - share) * others / cost(&self.rules[slow])
+    }
+
     pub(crate) fn host(place: usize) -> String {
         format!("node{:02}", place + 1)
     }
