@@ -76,7 +76,8 @@ fn bands(workflow: &Workflow) -> Vec<Band<'_>> {
         .enumerate()
         .map(|(place, host)| Band { host: Some(place), name: host.name.clone(), jobs: Vec::new() })
         .collect();
-    for job in workflow.jobs.iter().filter(|job| job.start_ns.is_some() && job.elapsed_ns.is_some()) {
+    for job in workflow.jobs.iter().filter(|job| job.start_ns.is_some() && job.elapsed_ns.is_some())
+    {
         if let Some(band) = bands.get_mut(job.host) {
             band.jobs.push(job);
         }
@@ -170,9 +171,8 @@ mod tests {
 
     #[test]
     fn the_axis_has_round_times() {
-        let texts = |seconds: u64| {
-            ticks(seconds * 1_000_000_000).into_iter().map(text).collect::<Vec<_>>()
-        };
+        let texts =
+            |seconds: u64| ticks(seconds * 1_000_000_000).into_iter().map(text).collect::<Vec<_>>();
         assert_eq!(texts(50), ["0", "10 s", "20 s", "30 s", "40 s", "50 s"]);
         assert_eq!(texts(7000), ["0", "30 min", "1 h", "90 min"]);
         assert_eq!(texts(200_000), ["0", "12 h", "24 h", "36 h", "48 h"]);

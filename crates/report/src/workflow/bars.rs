@@ -117,10 +117,19 @@ impl Running {
         let mut areas = Vec::new();
         for (place, cause) in Cause::ALL.into_iter().enumerate() {
             let mut path = String::new();
-            for (at, step) in self.steps.iter().enumerate().filter(|(_, step)| step[place] * height > 0.05) {
+            for (at, step) in
+                self.steps.iter().enumerate().filter(|(_, step)| step[place] * height > 0.05)
+            {
                 let top = below[at] + step[place];
                 let (x, y) = (at as f64 * width, 50.0 - top * height);
-                path.push_str(&format!("M{} {}h{}v{}h-{}z", number(x), number(y), number(width), number(step[place] * height), number(width)));
+                path.push_str(&format!(
+                    "M{} {}h{}v{}h-{}z",
+                    number(x),
+                    number(y),
+                    number(width),
+                    number(step[place] * height),
+                    number(width)
+                ));
                 below[at] = top;
             }
             if !path.is_empty() {

@@ -26,7 +26,8 @@ pub(super) fn table(heads: &[&str], rows: &[Vec<String>], style: Style, lines: &
     let name = widths[0].min(room);
     let line = |cells: &[&str]| {
         let first = visible::cut(cells[0], name);
-        let mut line = format!("  {first}{}", " ".repeat(name.saturating_sub(visible::width(&first))));
+        let mut line =
+            format!("  {first}{}", " ".repeat(name.saturating_sub(visible::width(&first))));
         for (cell, width) in cells[1..].iter().zip(&widths[1..]) {
             let space = width.saturating_sub(visible::width(cell));
             line.push_str(&format!("  {}{cell}", " ".repeat(space)));

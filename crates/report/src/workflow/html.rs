@@ -23,7 +23,8 @@ const COMMAND: usize = 400;
 #[must_use]
 pub fn page(workflow: &Workflow) -> String {
     let embedded = embedded(workflow);
-    let is_whole = embedded.jobs.len() == workflow.jobs.len() && embedded.rules.len() == workflow.rules.len();
+    let is_whole =
+        embedded.jobs.len() == workflow.jobs.len() && embedded.rules.len() == workflow.rules.len();
     let body = html! {
         (patterns())
         (palette::patterns())

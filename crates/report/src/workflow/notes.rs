@@ -49,9 +49,8 @@ pub(super) fn causes(causes: &Causes) -> String {
 /// The largest wait and its share, when it takes five percent or more.
 pub(super) fn largest_wait(causes: &Causes) -> Option<(Cause, f64)> {
     let waits = Cause::ALL.iter().filter(|it| !matches!(it, Cause::Running | Cause::Unseen));
-    let (most, share) = waits
-        .map(|it| (*it, causes.percent(*it)))
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (most, share) =
+        waits.map(|it| (*it, causes.percent(*it))).max_by(|a, b| a.1.total_cmp(&b.1))?;
     (share >= 5.0).then_some((most, share))
 }
 
@@ -132,10 +131,16 @@ fn files(files: &Files, of: &str) -> Vec<String> {
     }
     if files.copies > 0 {
         let is = if files.copies == 1 { "is" } else { "are" };
-        notes.push(format!("{}{of} {is} there twice; each counts once", counted(files.copies, "record")));
+        notes.push(format!(
+            "{}{of} {is} there twice; each counts once",
+            counted(files.copies, "record")
+        ));
     }
     if files.others > 0 {
-        notes.push(format!("{}{of} not ending in .json: not read", counted(files.others, "other file")));
+        notes.push(format!(
+            "{}{of} not named *.json: not read",
+            counted(files.others, "other file")
+        ));
     }
     notes
 }

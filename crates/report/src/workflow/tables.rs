@@ -187,12 +187,16 @@ fn causes(causes: &Causes) -> Markup {
 
 fn name(text: &str, title: &str) -> Markup {
     let text = visible::cut(&visible::line(text), NAME);
-    let title = if title.is_empty() { text.clone() } else { visible::cut(&visible::line(title), NAME) };
+    let title =
+        if title.is_empty() { text.clone() } else { visible::cut(&visible::line(title), NAME) };
     html! { th.text scope="row" { code title=(title) { (text) } } }
 }
 
 fn rule_name(workflow: &Workflow, rule: usize) -> String {
-    workflow.rules.get(rule).map_or("?".to_owned(), |rule| visible::cut(&visible::line(&rule.name), 60))
+    workflow
+        .rules
+        .get(rule)
+        .map_or("?".to_owned(), |rule| visible::cut(&visible::line(&rule.name), 60))
 }
 
 fn rest(all: usize) -> Markup {

@@ -55,7 +55,8 @@ fn findings(workflow: &Workflow, top: usize, style: Style, lines: &mut Vec<Strin
     }
     let hidden = workflow.findings.len().saturating_sub(top) as u64;
     if hidden > 0 {
-        let more = format!("… and {} (--top, or in a report)", notes::counted(hidden, "more finding"));
+        let more =
+            format!("… and {} (--top, or in a report)", notes::counted(hidden, "more finding"));
         lines.extend(wrap(&more, style.columns(), "  ", "    "));
     }
 }

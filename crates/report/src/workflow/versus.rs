@@ -50,7 +50,8 @@ fn times(rule: &ChangedRule) -> String {
 /// Rules that only one of the runs has.
 fn others(against: &Comparison) -> Vec<String> {
     let named = |names: &[String], what: &str| {
-        let mut shown: Vec<String> = names.iter().take(NAMES).map(|name| visible::line(name)).collect();
+        let mut shown: Vec<String> =
+            names.iter().take(NAMES).map(|name| visible::line(name)).collect();
         if names.len() > NAMES {
             shown.push("…".to_owned());
         }

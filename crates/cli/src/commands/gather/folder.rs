@@ -186,7 +186,10 @@ fn outcomes(folder: &Path, paths: &[PathBuf]) -> Vec<Outcome> {
     };
     let mut all: Vec<(usize, Outcome)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+        let done = workers.into_iter().flat_map(|worker| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        done.collect()
     });
     all.sort_by_key(|(place, _)| *place);
     all.into_iter().map(|(_, outcome)| outcome).collect()
