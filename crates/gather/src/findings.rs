@@ -15,7 +15,7 @@ const SLOW_HOST_PERCENT: f64 = 3.0;
 
 /// Waits for CPUs are the verdict when they take this part of all job time, and a finding from the second figure on.
 const CPU_VERDICT_PERCENT: f64 = 30.0;
-const CPU_PERCENT: f64 = 10.0;
+const CPU_PERCENT: f64 = 20.0;
 
 /// One rule with so much of all waits for CPUs is the one to look at, in percent.
 const ONE_RULE_PERCENT: f64 = 70.0;
@@ -84,7 +84,7 @@ fn slow_host(facts: &Facts<'_>, slow: &Slow) -> Finding {
         .rules
         .iter()
         .take(NAMED)
-        .map(|(rule, longer)| format!("{} {}", jobs.rules[*rule].name, times(*longer)))
+        .map(|(rule, longer)| format!("{} {}", jobs.rules[*rule].short(), times(*longer)))
         .collect();
     let host = jobs.host_in_words(slow.host);
     let where_ = match (slow.rules.len(), slow.compared) {
@@ -94,15 +94,16 @@ fn slow_host(facts: &Facts<'_>, slow: &Slow) -> Finding {
     };
     let mut message =
         format!("On {host}, {where_} take {} as long as elsewhere", times(slow.times));
-    if slow.compared > 1 {
-        message.push_str(&format!(" ({})", listed(&named)));
-    }
-    Finding::new(FindingKind::SlowHost, with_cause(message, slow))
+    let mut finding = Finding::new(FindingKind::SlowHost, with_cause(message, slow))
         .about_host(slow.host)
         .with("times", slow.times)
         .with("lost_ns", slow.lost_ns)
         .with("rules_slow", slow.rules.len() as f64)
-        .with("rules_compared", slow.compared as f64)
+        .with("rules_compared", slow.compared as f64);
+    if slow.compared > 1 {
+        finding.detail = format!("With most time there: {}.", listed(&named));
+    }
+    finding
 }
 
 fn with_cause(message: String, slow: &Slow) -> String {
@@ -187,7 +188,9 @@ fn limiting_rule(facts: &Facts<'_>) -> Option<Finding> {
     let stands_out = of(first) >= HALF_PERCENT
         || second.is_none_or(|second| of(first) >= STANDS_OUT * of(*second));
     if !stands_out {
-        let name = |rule: &usize| format!("{} {}", facts.rules[*rule].name, percent(of(*rule)));
+        let name = |rule: &usize| {
+            format!("{} {}", facts.input.jobs.rules[*rule].short(), percent(of(*rule)))
+        };
         let named: Vec<String> = order.iter().take(NAMED).map(name).collect();
         let message = format!("No rule stands out; most of the {what}: {}.", listed(&named));
         return Some(

@@ -57,7 +57,7 @@ pub(crate) struct Slow {
     pub(crate) host: usize,
     /// How many times as long as elsewhere.
     pub(crate) times: f64,
-    /// The slow rules, the slowest one first: place, times as long.
+    /// The slow rules, the one with most time there first: place, times as long.
     pub(crate) rules: Vec<(usize, f64)>,
     /// Rules that could be compared.
     pub(crate) compared: usize,
@@ -185,8 +185,12 @@ fn slow_of(input: &Input<'_>, rules: &[&Compared], compared: usize, times: f64) 
         lost_ns += spent * (1.0 - (-it.longer).exp());
         extra.add(&input.extra(&it.here, &it.elsewhere), spent);
     }
-    let mut named: Vec<(usize, f64)> = rules.iter().map(|it| (it.rule, it.longer.exp())).collect();
-    named.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let spent = |it: &Compared| -> u64 {
+        it.here.iter().map(|job| input.jobs.all[*job].elapsed_ns()).fold(0, u64::saturating_add)
+    };
+    let mut order: Vec<&&Compared> = rules.iter().collect();
+    order.sort_by_key(|it| std::cmp::Reverse(spent(it)));
+    let named = order.iter().map(|it| (it.rule, it.longer.exp())).collect();
     let host = rules.first().map_or(0, |it| it.host);
     Slow { host, times, rules: named, compared, lost_ns, cause: extra.main() }
 }

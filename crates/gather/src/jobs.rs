@@ -7,6 +7,9 @@ use crate::name::name;
 use crate::run::Run;
 use crate::shape::{Shape, shape};
 
+/// Characters of a name in a sentence.
+const LONGEST_NAME: usize = 60;
+
 /// A job: a run with what follows from it alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Job<'a> {
@@ -56,7 +59,17 @@ pub(crate) struct Rule {
 impl Rule {
     /// How a sentence names it: ``rule align``, `` `sort FILE` ``.
     pub(crate) fn in_words(&self) -> String {
-        if self.is_named { format!("rule {}", self.name) } else { format!("`{}`", self.name) }
+        if self.is_named { format!("rule {}", self.short()) } else { self.short() }
+    }
+
+    /// Its name in a list, cut; a command is between backquotes.
+    pub(crate) fn short(&self) -> String {
+        let mut name = self.name.clone();
+        if let Some((end, _)) = name.char_indices().nth(LONGEST_NAME) {
+            name.truncate(end);
+            name.push('…');
+        }
+        if self.is_named { name } else { format!("`{name}`") }
     }
 }
 

@@ -15,6 +15,7 @@ mod timeline;
 
 use fullbore_record::RunRecord;
 
+pub(crate) use page::headline;
 pub(crate) use shares::patterns;
 
 /// One self-contained page: the verdict, a drawing of the pipeline, charts over time, every number in tables,

@@ -6,7 +6,6 @@ use maud::{Markup, html};
 
 use super::bars::{Running, bars, rows};
 use super::notes::counted;
-use super::palette;
 use crate::visible;
 
 /// With more jobs or rows, the number of jobs is drawn instead of each.
@@ -44,7 +43,6 @@ pub(super) fn section(workflow: &Workflow) -> Markup {
     html! {
         section {
             h2 { "Jobs over time" }
-            (palette::legend(&workflow.totals.causes))
             div.chart role="img" aria-label=(describe(workflow, placed)) {
                 (axis(workflow))
                 @for (place, band) in bands.iter().enumerate() {
@@ -160,6 +158,7 @@ fn text(ns: u64) -> String {
         _ if ns == 0 => "0".to_owned(),
         _ if ns % 1_000_000_000 != 0 => seconds(ns),
         s if s % 3600 == 0 => format!("{} h", s / 3600),
+        s if s % 60 == 0 && s > 3600 => format!("{} h {} min", s / 3600, s / 60 % 60),
         s if s % 60 == 0 => format!("{} min", s / 60),
         s => format!("{s} s"),
     }
@@ -174,7 +173,7 @@ mod tests {
         let texts =
             |seconds: u64| ticks(seconds * 1_000_000_000).into_iter().map(text).collect::<Vec<_>>();
         assert_eq!(texts(50), ["0", "10 s", "20 s", "30 s", "40 s", "50 s"]);
-        assert_eq!(texts(7000), ["0", "30 min", "1 h", "90 min"]);
+        assert_eq!(texts(7000), ["0", "30 min", "1 h", "1 h 30 min"]);
         assert_eq!(texts(200_000), ["0", "12 h", "24 h", "36 h", "48 h"]);
         assert!(ticks(1).len() <= 7 && ticks(u64::MAX).len() <= 7);
     }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::{axis, notes, palette, tables, versus};
 use crate::figures::{count, utc};
 use crate::html::document::Document;
-use crate::html::patterns;
+use crate::html::{headline, patterns};
 use crate::visible;
 
 const STYLE: &str = include_str!("workflow.css");
@@ -35,13 +35,13 @@ pub fn page(workflow: &Workflow) -> String {
             } }
             (verdict(workflow))
             (key_figures(workflow))
+            @if let Some(against) = &workflow.against { (versus::section(against)) }
             section {
                 h2 { "Where the time of all jobs went" }
                 (palette::bar(&workflow.totals.causes))
                 (palette::legend(&workflow.totals.causes))
                 p.caption { "Of each job, what the stage did that the job waited for." }
             }
-            @if let Some(against) = &workflow.against { (versus::section(against)) }
             (axis::section(workflow))
             (findings(workflow))
             (tables::rules(workflow))
@@ -63,19 +63,22 @@ fn verdict(workflow: &Workflow) -> Markup {
     let Some(finding) = workflow.findings.first() else {
         return html! { section.verdict { h1 { (size) } } };
     };
+    let message = notes::sentence(&finding.message);
+    let (first, rest) = headline(&message);
     html! {
         section.verdict {
             p.kind { (notes::kind(finding.kind)) }
-            h1 { (visible::sentence(&finding.message)) }
+            h1 { (first.trim_end_matches('.')) "." }
+            @if !rest.is_empty() { p.rest { (rest) } }
             p.rest { (size) "." }
-            @if let Some(against) = &workflow.against { p.rest { (visible::sentence(&against.message)) } }
+            @if let Some(against) = &workflow.against { p.rest { (notes::sentence(&against.message)) } }
             (detail(finding))
         }
     }
 }
 
 fn detail(finding: &Finding) -> Markup {
-    html! { @if !finding.detail.is_empty() { div.advice { p { (visible::sentence(&finding.detail)) } } } }
+    html! { @if !finding.detail.is_empty() { div.advice { p { (notes::sentence(&finding.detail)) } } } }
 }
 
 fn key_figures(workflow: &Workflow) -> Markup {
@@ -85,13 +88,14 @@ fn key_figures(workflow: &Workflow) -> Markup {
     } else {
         "?".to_owned()
     };
+    let idle = if totals.idle_ns == 0 { "–".to_owned() } else { seconds(totals.idle_ns) };
     let figures = [
         ("Elapsed", seconds(totals.elapsed_ns), "first start to last end"),
         ("Time of all jobs", seconds(totals.job_time_ns), "added up"),
         ("Jobs at once", at_once, "on average"),
         ("Jobs", count(totals.jobs), ""),
         ("Failed", count(totals.failed), ""),
-        ("Nothing ran", seconds(totals.idle_ns), "between first and last"),
+        ("No job ran for", idle, "between first and last"),
     ];
     html! {
         section aria-label="Key figures" {
@@ -115,7 +119,7 @@ fn findings(workflow: &Workflow) -> Markup {
                 @for finding in &workflow.findings {
                     li {
                         h3 { (notes::kind(finding.kind)) }
-                        p { (visible::sentence(&finding.message)) }
+                        p { (notes::sentence(&finding.message)) }
                         (detail(finding))
                     }
                 }

@@ -68,6 +68,11 @@ pub(super) fn short_wait(causes: &Causes) -> String {
     })
 }
 
+/// A sentence in which a page does not tear a number from its sign.
+pub(super) fn sentence(text: &str) -> String {
+    visible::sentence(text).replace(" ×", "\u{a0}×")
+}
+
 /// A count with its noun.
 pub(super) fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })

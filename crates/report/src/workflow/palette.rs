@@ -36,7 +36,7 @@ pub(super) fn patterns() -> Markup {
 
 /// The names of the causes that there are, beside their colours.
 pub(super) fn legend(causes: &Causes) -> Markup {
-    let shown = Cause::ALL.iter().filter(|cause| causes.get(**cause) > 0);
+    let shown = Cause::ALL.iter().filter(|cause| causes.percent(**cause) >= 0.5);
     html! {
         ul.legend {
             @for cause in shown {

@@ -149,7 +149,7 @@ pub(super) fn turns_and_waits(workflow: &Workflow) -> Markup {
                 h2 { "Pipelines that took turns" }
                 ul {
                     @for turns in &costly.turns {
-                        li { code { (rule_name(workflow, turns.rule)) } ", " (notes::counted(turns.jobs, "job")) ", " (seconds(turns.job_time_ns)) ": " (visible::sentence(&turns.message)) }
+                        li { code { (rule_name(workflow, turns.rule)) } ", " (notes::counted(turns.jobs, "job")) ", " (seconds(turns.job_time_ns)) ": " (notes::sentence(&turns.message)) }
                     }
                 }
             }

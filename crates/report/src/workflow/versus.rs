@@ -81,7 +81,7 @@ pub(super) fn section(against: &Comparison) -> Markup {
                         td { (seconds(rule.time_before_ns)) }
                         td { (seconds(rule.time_after_ns)) }
                         td { (times(rule)) }
-                        td.text.prose { (visible::sentence(&rule.message)) }
+                        td.text.prose { (super::notes::sentence(&rule.message)) }
                     }
                 }
             }
