@@ -69,7 +69,11 @@ impl Records {
         }
         for (path, why) in found.unlisted {
             records.files.seen += 1;
-            note(&mut reasons, format!("a folder: {why}"), shown(folder, &path));
+            note(
+                &mut reasons,
+                format!("unreadable folder: {}", why.to_lowercase()),
+                shown(folder, &path),
+            );
         }
         records.files.records = records.runs.len() as u64;
         records.files.no_records = reasons.into_values().collect();
