@@ -92,8 +92,7 @@ fn slow_host(facts: &Facts<'_>, slow: &Slow) -> Finding {
         (some, all) if some == all => format!("the jobs of all {all} rules that can be compared"),
         (some, all) => format!("the jobs of {some} of {all} rules"),
     };
-    let message =
-        format!("On {host}, {where_} take {} as long as elsewhere", times(slow.times));
+    let message = format!("On {host}, {where_} take {} as long as elsewhere", times(slow.times));
     let mut finding = Finding::new(FindingKind::SlowHost, with_cause(message, slow))
         .about_host(slow.host)
         .with("times", slow.times)

@@ -156,10 +156,10 @@ fn text(ns: u64) -> String {
     let s = ns / 1_000_000_000;
     match s {
         _ if ns == 0 => "0".to_owned(),
-        _ if ns % 1_000_000_000 != 0 => seconds(ns),
-        s if s % 3600 == 0 => format!("{} h", s / 3600),
-        s if s % 60 == 0 && s > 3600 => format!("{} h {} min", s / 3600, s / 60 % 60),
-        s if s % 60 == 0 => format!("{} min", s / 60),
+        _ if !ns.is_multiple_of(1_000_000_000) => seconds(ns),
+        s if s.is_multiple_of(3600) => format!("{} h", s / 3600),
+        s if s.is_multiple_of(60) && s > 3600 => format!("{} h {} min", s / 3600, s / 60 % 60),
+        s if s.is_multiple_of(60) => format!("{} min", s / 60),
         s => format!("{s} s"),
     }
 }

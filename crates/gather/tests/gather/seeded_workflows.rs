@@ -1,16 +1,8 @@
 //! Workflows with one fault each: it is named, and nothing is named where there is none.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::cast_possible_truncation,
-    reason = "a test reports by printing and panicking, and makes up numbers"
-)]
-
-mod seeded;
 
 use fullbore_gather::{Cause, Files, FindingKind, Workflow, compare, gather};
 
-use seeded::{Blame, Seeded};
+use crate::seeded::{Blame, Seeded};
 
 /// Workflows of each kind; the promise is about 20.
 const WORKFLOWS: u64 = 100;
@@ -119,7 +111,7 @@ fn a_slow_rule_is_the_verdict() {
 
 /// The command of the first job of a rule.
 fn seeded_command(rule: usize) -> String {
-    seeded::COMMANDS[rule].replace("{n}", "0")
+    crate::seeded::COMMANDS[rule].replace("{n}", "0")
 }
 
 #[test]
@@ -184,7 +176,7 @@ fn the_rule_that_became_slower_is_named_and_no_other() {
         let before = Seeded::new(seed + 5000).run();
         let mut seeded = Seeded::new(seed + 5000);
         // Another run of the same workflow: other noise.
-        seeded.random = seeded::Random::new(seed + 9000);
+        seeded.random = crate::seeded::Random::new(seed + 9000);
         let slow = seed as usize % seeded.rules.len();
         let (blame, cause) = BLAMES[seed as usize % 4];
         let times = 1.4 + seeded.random.unit();

@@ -1,7 +1,4 @@
 //! The published schema describes every field and value of a workflow.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod seeded;
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +6,7 @@ use std::path::Path;
 use fullbore_gather::{Cause, Files, FindingKind, Unread, Workflow, compare, gather};
 use serde_json::{Value, json};
 
-use seeded::Seeded;
+use crate::seeded::{Blame, Seeded};
 
 fn schema() -> Value {
     let path =
@@ -20,7 +17,7 @@ fn schema() -> Value {
 /// A workflow with something in every list.
 fn filled() -> Workflow {
     let mut seeded = Seeded::new(7);
-    seeded.fault.slow_host = Some((0, 3.0, None));
+    seeded.fault.slow_host = Some((0, 3.0, Some(Blame::Cpu)));
     seeded.fault.outliers = Some((1, 1, 30.0));
     let mut runs = seeded.run();
     let before = runs.clone();

@@ -1,5 +1,4 @@
 //! Records of other versions, without fields, with absurd values: read or refused with a reason, and never a panic.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use fullbore_gather::{Files, FindingKind, NotARecord, Run, compare, gather, read};
 use proptest::prelude::*;
