@@ -65,14 +65,7 @@ pub(crate) fn findings(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = all.into_iter().map(|(_, finding)| finding).collect();
     findings.extend(facts.slow_rules.iter().map(|slow| slow_rule(facts, slow)));
     findings.extend(outliers(facts));
-    findings.extend(facts.costly.turns.iter().map(|turns| {
-        let rule = facts.input.jobs.rules[turns.rule].in_words();
-        let message = format!(
-            "In {} of {rule}, two stages wait for each other in turn.",
-            counted(turns.jobs, "job")
-        );
-        Finding::new(FindingKind::TakesTurns, message).about_rule(turns.rule).seen(&turns.message)
-    }));
+    findings.extend(turns(facts));
     findings.extend(failed(facts));
     findings.extend(crate::outliers::larger_inputs(facts.input));
     findings
@@ -265,6 +258,22 @@ fn outliers(facts: &Facts<'_>) -> Vec<Finding> {
         finding
     };
     groups.into_iter().map(finding).collect()
+}
+
+/// Rules whose pipelines took turns, as one finding about the one with most time.
+fn turns(facts: &Facts<'_>) -> Option<Finding> {
+    let first = facts.costly.turns.first()?;
+    let jobs: u64 = facts.costly.turns.iter().map(|turns| turns.jobs).sum();
+    let rule = facts.input.jobs.rules[first.rule].in_words();
+    let mut message = format!("In {} of {rule}", counted(first.jobs, "job"));
+    let others = facts.costly.turns.len() - 1;
+    if others > 0 {
+        let rules = counted(others as u64, "other rule");
+        message.push_str(&format!(" and {} of {rules}", jobs - first.jobs));
+    }
+    message.push_str(", two stages wait for each other in turn.");
+    let finding = Finding::new(FindingKind::TakesTurns, message).about_rule(first.rule);
+    Some(finding.with("jobs", jobs as f64).seen(&first.message))
 }
 
 /// Jobs that failed, and what became of them.

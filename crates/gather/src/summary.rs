@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::cause::Cause;
 use crate::critical::{Chain, chain};
 use crate::findings::{Facts, findings};
 use crate::hosts::{Slow, compared, slow_hosts, slow_rules};
@@ -86,7 +87,8 @@ fn outlier(input: &Input<'_>, long: &Long) -> Outlier {
     let job = &input.jobs.all[long.job];
     let siblings: Vec<usize> =
         input.groups[job.rule].iter().copied().filter(|other| *other != long.job).collect();
-    let cause = input.extra(&[long.job], &siblings).main().map(|(cause, _)| cause);
+    let main = input.extra(&[long.job], &siblings).main().map(|(cause, _)| cause);
+    let cause = main.filter(|cause| *cause != Cause::Unseen);
     Outlier {
         job: long.job,
         times: long.times,

@@ -14,7 +14,7 @@ fn the_verdict_stands_first_in_text_and_page() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("  200 jobs of 4 rules on 3 hosts in "), "{text}");
     assert!(text.contains("\n  slow host: On host node1, the jobs of all 4 rules"), "{text}");
-    assert!(text.contains("outlier: rule call, host node1: "), "{text}");
+    assert!(text.contains("outlier: rule merge, host node1: "), "{text}");
     assert!(
         text.contains("note: 5 of 205 files are no records of a run: 5 cut off (half.json"),
         "{text}"
