@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Task::Json(task) => commands::json::run(&task),
         Task::Gen(options) => commands::generate::run(&options),
         Task::Gost(task) => commands::gost::run(&task),
+        Task::Gather(options) => commands::gather::run(options),
         Task::Doctor(options) => commands::doctor::run(&options),
         Task::Lab(options) => commands::lab::run(&options),
         Task::Replay { file } => commands::replay::run(&file),

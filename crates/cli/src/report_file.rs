@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use fullbore_gather::Workflow;
 use fullbore_record::RunRecord;
 
 use crate::exit::Exit;
@@ -52,16 +53,35 @@ impl ReportFile {
         matches!(self.form, Form::Html)
     }
 
-    /// Writes the report.
+    /// Writes the report of a run.
     pub(crate) fn write(self, record: &RunRecord) -> Result<(), Failure> {
         let text = match self.form {
             Form::Html => Ok(fullbore_report::html::page(record)),
             Form::Json => fullbore_report::json::to_string(record),
         };
+        let hint = "the pipeline itself ended as it would have without fullbore";
+        self.put(text, hint, Exit::RunFailed)
+    }
+
+    /// Writes the report of a workflow.
+    pub(crate) fn write_workflow(self, workflow: &Workflow) -> Result<(), Failure> {
+        let text = match self.form {
+            Form::Html => Ok(fullbore_report::workflow::page(workflow)),
+            Form::Json => fullbore_report::workflow::to_json(workflow),
+        };
+        self.put(text, "give a path that you can write to", Exit::NotDone)
+    }
+
+    fn put(
+        &self,
+        text: Result<String, fullbore_report::Error>,
+        hint: &str,
+        exit: Exit,
+    ) -> Result<(), Failure> {
         let failed = |cause: String| Failure {
             message: format!("report: {}: {cause}", self.path.display()),
-            hint: "the pipeline itself ended as it would have without fullbore".to_owned(),
-            exit: Exit::RunFailed,
+            hint: hint.to_owned(),
+            exit,
         };
         let text = text.map_err(|error| failed(error.to_string()))?;
         replace(&self.path, &text).map_err(|error| failed(plain(&error)))

@@ -32,6 +32,7 @@ mod discovery;
 mod doctor;
 mod exact;
 mod exit_status;
+mod gather;
 mod gost;
 mod gost_keys;
 mod gost_memory;

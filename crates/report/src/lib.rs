@@ -1,6 +1,7 @@
 //! Shows the record of a run: it reads numbers and writes text, and never measures.
 //!
-//! What [`fullbore_doctor`] found is shown in the same way ([`text::machine`]).
+//! What [`fullbore_doctor`] found is shown in the same way ([`text::machine`]), and what many records say together
+//! ([`workflow`]).
 //!
 //! Flow: [`RunRecord`](fullbore_record::RunRecord) → [`text::summary`] (terminal), [`json`] (other programs),
 //! [`html::page`] (one page that needs nothing else). Nothing here prints, opens a file or judges a pipeline.
@@ -25,5 +26,6 @@ mod prominence;
 pub mod text;
 mod visible;
 mod wording;
+pub mod workflow;
 
 pub use error::Error;

@@ -3,6 +3,7 @@
 //! Needs Chromium; without it the test is skipped, except where `FULLBORE_CI=1` says it must be there.
 #![allow(
     clippy::print_stdout,
+    clippy::cast_possible_truncation,
     clippy::unwrap_used,
     reason = "a test reports by printing and panicking"
 )]
@@ -10,6 +11,8 @@
 #[path = "lab/sample.rs"]
 mod lab;
 mod samples;
+#[path = "workflow/sample.rs"]
+mod workflow;
 
 use std::path::Path;
 use std::process::Command;
@@ -125,6 +128,15 @@ fn a_browser_shows_the_page_of_the_lab_without_network_overflow_or_errors() {
     let Some(chromium) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     probe(chromium, folder.path(), "lab", &fullbore_report::lab::html::page(&lab::run()));
+}
+
+#[test]
+fn a_browser_shows_the_page_of_a_workflow_without_network_overflow_or_errors() {
+    let Some(chromium) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (name, workflow) in workflow::all() {
+        probe(chromium, folder.path(), name, &fullbore_report::workflow::page(&workflow));
+    }
 }
 
 /// The letters and digits of the page's first heading, its entities resolved.

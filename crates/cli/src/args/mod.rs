@@ -5,6 +5,7 @@ pub(crate) mod buffer;
 mod choices;
 pub(crate) mod count;
 pub(crate) mod doctor;
+pub(crate) mod gather;
 pub(crate) mod gost;
 pub(crate) mod json;
 pub(crate) mod lab;
@@ -24,6 +25,7 @@ use self::buffer::BufferOptions;
 pub(crate) use self::choices::When;
 use self::count::CountOptions;
 use self::doctor::DoctorOptions;
+use self::gather::GatherOptions;
 use self::gost::GostTask;
 use self::json::JsonTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
@@ -67,6 +69,7 @@ pub(crate) enum Task {
     Top(TopOptions),
     Tune(AdjustOptions),
     WhatIf(WhatIfOptions),
+    Gather(GatherOptions),
     Buffer(BufferOptions),
     Par(ParOptions),
     Count(CountOptions),

@@ -15,6 +15,9 @@ mod timeline;
 
 use fullbore_record::RunRecord;
 
+pub(crate) use page::headline;
+pub(crate) use shares::patterns;
+
 /// One self-contained page: the verdict, a drawing of the pipeline, charts over time, every number in tables,
 /// and the record itself in `<script type="application/json" id="fullbore-run">`.
 ///

@@ -62,7 +62,7 @@ fn command_text(command: &str) -> String {
 }
 
 /// The first clause of a sentence, and the others; what is between backquotes is the text of a command.
-fn headline(message: &str) -> (&str, &str) {
+pub(crate) fn headline(message: &str) -> (&str, &str) {
     let mut is_command = false;
     let end = message.char_indices().find(|(at, character)| {
         is_command ^= *character == '`';

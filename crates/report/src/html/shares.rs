@@ -81,7 +81,7 @@ pub(super) fn legend() -> Markup {
 }
 
 /// The patterns that tell the shares apart without colour.
-pub(super) fn patterns() -> Markup {
+pub(crate) fn patterns() -> Markup {
     html! {
         svg.patterns width="0" height="0" aria-hidden="true" {
             defs {

@@ -106,7 +106,7 @@ fn prose(text: &str, is_first: bool, style: Style, lines: &mut Vec<String>) {
 }
 
 /// Adds `label text`, wrapped; the label is painted in `code`.
-pub(super) fn labelled(label: &str, text: &str, code: &str, style: Style, lines: &mut Vec<String>) {
+pub(crate) fn labelled(label: &str, text: &str, code: &str, style: Style, lines: &mut Vec<String>) {
     let whole = format!("{label} {text}");
     for (place, line) in wrap(&whole, style.columns(), "  ", "    ").into_iter().enumerate() {
         match line.trim_start().strip_prefix(label) {

@@ -1,7 +1,7 @@
 //! The summary that a terminal shows after a run.
 
 mod auto;
-mod findings;
+pub(crate) mod findings;
 mod machine;
 mod overview;
 mod style;

@@ -3,9 +3,9 @@
 use crate::visible;
 
 /// Words that belong to the number before them.
-const UNITS: [&str; 17] = [
+const UNITS: [&str; 18] = [
     "%", "s", "ms", "µs", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "B/s", "kB/s", "MB/s",
-    "GB/s", "CPU", "CPUs",
+    "GB/s", "CPU", "CPUs", "×",
 ];
 
 /// The text in lines of at most `columns`, the first behind `first`, the others behind `rest`.
