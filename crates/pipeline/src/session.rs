@@ -118,7 +118,12 @@ impl Session {
         mut started: Started,
     ) -> Self {
         let own = std::process::id().cast_signed();
-        let roots = Roots { shell: started.pid, shell_words: command.shell_words(), own };
+        let roots = Roots {
+            shell: started.pid,
+            shell_words: command.shell_words(),
+            own,
+            words_after_line: command.words_after_line(),
+        };
         let limits =
             Limits::from_settings(host.pipe_max_bytes, host.pipe_user_pages_soft, host.page_bytes);
         let sampler =

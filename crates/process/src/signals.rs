@@ -9,6 +9,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+
 use crate::start::ignored_at_start;
 
 /// As many signals as Linux has; glibc's own `sigset_t` is larger.
@@ -42,6 +45,24 @@ pub fn hand_on_ignored_signals(command: &mut Command) {
     };
     // SAFETY: between fork and execve the closure makes system calls only: it takes no lock and allocates nothing.
     unsafe { command.pre_exec(hand_on) };
+}
+
+/// Starts `command` so that it gets SIGKILL when the thread that starts it has ended, by SIGKILL or otherwise. For a program
+/// that stands in the place of another until that has ended: who kills it wants to end the other.
+///
+/// The processes that the command starts do not inherit this. Linux forgets it when a set-user-ID program is executed.
+///
+/// Source: prctl(2), `PR_SET_PDEATHSIG`.
+pub fn end_when_we_are_killed(command: &mut Command) {
+    let parent = Pid::from_raw(std::process::id().cast_signed());
+    let bind = move || {
+        // A filter that forbids the call is no reason to start nothing.
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
+        // It may have been killed before; outside of a namespace of its own, a parent has a number.
+        if getppid() == parent { Ok(()) } else { Err(Errno::SRCH.into()) }
+    };
+    // SAFETY: between fork and execve the closure makes system calls only: it takes no lock and allocates nothing.
+    unsafe { command.pre_exec(bind) };
 }
 
 /// Ignores a signal, even one that glibc's sigaction(3) refuses. Only for a process that calls execve next: a C library
@@ -91,7 +112,7 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::Stdio;
 
-    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    use rustix::process::{PidfdFlags, pidfd_open};
 
     #[test]
     fn the_action_is_as_long_as_linux_reads() {

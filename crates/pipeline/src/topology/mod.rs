@@ -38,6 +38,21 @@ pub(crate) struct Roots {
     pub(crate) shell_words: Vec<String>,
     /// The process of fullbore: the parent of those whose parent ended.
     pub(crate) own: i32,
+    /// How many of `shell_words` follow the line: `$0` and the parameters.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) words_after_line: usize,
+}
+
+impl Roots {
+    /// The line that the shell was given.
+    fn line(&self) -> Option<&String> {
+        self.shell_words.iter().nth_back(self.words_after_line)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Everything the pipeline consists of.
@@ -207,7 +222,7 @@ impl Topology {
     /// Whether the line is one pipeline, and the shell started no more than its stages: none of them is another turn of an
     /// earlier one, even if that ended before it was seen to call execve.
     fn is_one_pipeline(&self) -> bool {
-        let line = self.roots.shell_words.last();
+        let line = self.roots.line();
         let pipelines = line.and_then(|line| fullbore_shell::segments(line));
         let Some([stages]) = pipelines.as_deref() else { return false };
         let of_shell = self.stages.iter().filter(|stage| stage.container == self.roots.shell);
