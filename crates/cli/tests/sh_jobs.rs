@@ -31,7 +31,7 @@ fn seen(place: &Sandbox, command: Command, but: &[&str]) -> (String, String, Vec
 }
 
 const MAKEFILE: &str = r#"
-VERSION := $(shell seq 3 | tail -1)
+VERSION = $(shell seq 3 | tail -1)
 all: words sub list; @echo "version $(VERSION)" | tr a-z A-Z
 words: input
 	@tr -cs a-z '\n' < $< | sort | uniq -c > $@; \
@@ -42,6 +42,7 @@ sub: ; @$(MAKE) -s -f sub.mk A='x y' deep
 list: a b c d
 a b c d: ; @sleep 0.02; echo $@ > $@; cat $@ | grep -q $@
 broken: ; @echo before; seq 3 | grep -q 9; echo after
+traced: ; @for i in 1 2; do test $$i -lt 2; done; echo after
 missing: ; @no_such_command_in_make
 killed: ; @kill -TERM $$$$
 "#;
@@ -84,7 +85,7 @@ fn make_is_the_same_with_fullbore_as_its_shell() {
         &["all"][..],
         &["-j4", "-O", "all"],
         &["-k", "broken", "missing", "list"],
-        &["broken", ".SHELLFLAGS=-xec"],
+        &["traced", ".SHELLFLAGS=-xec"],
         &["killed"],
         &["-n", "all"],
         &["-s", "--trace", "words"],

@@ -87,6 +87,9 @@ pub fn run(
 /// Stolen CPU time worth a sentence: in idle minutes there is a percent or two on a shared host.
 const STOLEN_PERCENT: f64 = 5.0;
 
+/// Linux counts stolen time in ticks of some milliseconds: a shorter run has too few of them for a share.
+const STOLEN_FROM_NS: u64 = 100_000_000;
+
 /// What ended this long before a signal was heard of may have ended of it.
 const A_MOMENT_NS: u64 = 500_000_000;
 
@@ -305,7 +308,10 @@ impl Session {
     }
 
     /// What a run should know when the host of this virtual machine ran something else on its CPUs.
-    fn stolen_time(&self) -> Option<String> {
+    fn stolen_time(&self, elapsed_ns: u64) -> Option<String> {
+        if elapsed_ns < STOLEN_FROM_NS {
+            return None;
+        }
         let percent = Root::system().cpu_times()?.stolen_percent_since(self.before.cpus?)?;
         (percent >= STOLEN_PERCENT).then(|| {
             format!(
@@ -323,7 +329,7 @@ impl Session {
         self.watch.note_status(self.started.pid, exit_status);
         self.watch.finish(Duration::ZERO);
         self.waking.finish(elapsed_ns);
-        let gaps: Vec<String> = self.stolen_time().into_iter().collect();
+        let gaps: Vec<String> = self.stolen_time(elapsed_ns).into_iter().collect();
         self.watch.observed.gaps.extend(gaps.iter().cloned());
         let (record, _) = self.record(elapsed_ns, Some(exit_status));
         let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);
