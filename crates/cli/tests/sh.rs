@@ -201,3 +201,56 @@ fn killing_fullbore_kills_the_shell() {
     let gone = within(SOON, || marked(place.mark()).is_empty().then_some(()));
     assert!(gone.is_some(), "the shell outlived fullbore");
 }
+
+#[test]
+fn a_job_that_is_killed_starts_no_other_shell() {
+    let links = links(&["sh"]);
+    let (place, folder) = (Sandbox::new(), tempfile::tempdir().unwrap());
+    for (signal, number) in [("PIPE", 13), ("HUP", 1), ("40", 40)] {
+        let mut job = place.command(links.path().join("sh"));
+        job.args(["-c", &format!("kill -{signal} $$")]).env("FULLBORE_RECORDS", folder.path());
+        let ended = finish({
+            job.env("PATH", path_with(links.path()));
+            job
+        });
+        assert_eq!(status_text(ended.status), format!("signal {number}"));
+    }
+    assert_eq!(records(folder.path()).len(), 3);
+}
+
+/// Linux keeps signals without a handler from process 1 of a container: fullbore cannot die of them there.
+#[test]
+fn in_a_container_a_signal_becomes_a_status() {
+    require!(
+        rustix::process::geteuid().is_root() && is_installed("unshare"),
+        "only root can begin a space of process numbers"
+    );
+    let (place, folder) = (Sandbox::new(), tempfile::tempdir().unwrap());
+    for signal in [15, 13, 40] {
+        let mut job = place.command("unshare");
+        job.args(["--pid", "--fork", "--mount-proc"]).arg(fullbore());
+        job.args(["sh", "-c", &format!("seq 2 | tac; kill -{signal} $$; :")]);
+        let ended = finish({
+            job.env("FULLBORE_RECORDS", folder.path());
+            job
+        });
+        assert_eq!(status_text(ended.status), format!("exit {}", 128 + signal), "{}", ended.stderr);
+        assert_eq!(ended.stdout, b"2\n1\n");
+    }
+    assert_eq!(records(folder.path()).len(), 3);
+}
+
+#[test]
+fn a_login_shell_stays_one() {
+    require_programs!("bash");
+    use std::os::unix::process::CommandExt;
+    let place = Sandbox::new();
+    let mut login = place.command(fullbore());
+    login.arg0("-fullbore-bash").args(["-c", "shopt login_shell; echo \"$0\""]);
+    let ended = finish({
+        login.env("HOME", place.path("none"));
+        login
+    });
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(said.contains("login_shell    \ton") && said.ends_with("-bash\n"), "{said}");
+}

@@ -19,7 +19,7 @@ const LAST: i32 = 64;
 /// Bytes of Linux's set of 64 signals.
 const SET_BYTES: usize = 8;
 
-/// `struct sigaction` as rt_sigaction(2) takes it: the handler, and then nothing that an ignored signal needs (flags, a
+/// `struct sigaction` as rt_sigaction(2) takes it: the handler, and then nothing that a signal without a handler needs (flags, a
 /// restorer where there is one, the mask).
 #[repr(C)]
 struct Action {
@@ -65,10 +65,25 @@ pub fn end_when_we_are_killed(command: &mut Command) {
     unsafe { command.pre_exec(bind) };
 }
 
+/// Sends this process a signal, after everything that handled or ignored it was taken away. Most signals end the process,
+/// so this returns only for the others, for a signal that is blocked, and in process 1 of a container.
+///
+/// Source: signal(7), "Standard signals"; kill(2), "NOTES", on process 1.
+pub fn raise_unhandled(number: i32) {
+    act(number, libc::SIG_DFL);
+    let own = std::process::id().cast_signed();
+    // SAFETY: the call takes two numbers.
+    unsafe { libc::kill(own, number) };
+}
+
 /// Ignores a signal, even one that glibc's sigaction(3) refuses. Only for a process that calls execve next: a C library
 /// that uses the signal would wait for it in vain.
 fn ignore(number: i32) {
-    let action = Action { handler: libc::SIG_IGN, rest: [0; 3] };
+    act(number, libc::SIG_IGN);
+}
+
+fn act(number: i32, handler: libc::sighandler_t) {
+    let action = Action { handler, rest: [0; 3] };
     let old = std::ptr::null_mut::<Action>();
     // SAFETY: Linux reads no more than the structure has on any machine, and the old action is not asked for.
     unsafe { libc::syscall(libc::SYS_rt_sigaction, number, &raw const action, old, SET_BYTES) };

@@ -5,6 +5,7 @@
 mod apart;
 pub(crate) mod pipes;
 pub(crate) mod process;
+mod roots;
 pub(crate) mod stage;
 
 use std::collections::BTreeMap;
@@ -12,12 +13,12 @@ use std::collections::BTreeMap;
 use fullbore_diagnose::Copies;
 use fullbore_measure::Bytes;
 use fullbore_pipe::{End, Handle};
-use serde::{Deserialize, Serialize};
 
 use crate::sample::{Born, Census, HeldEnds, Look, PipeEnd, ProcessLook};
 use crate::topology::apart::parting;
 use crate::topology::pipes::{Held, PipeKey, Pipes, Purpose};
 use crate::topology::process::{Process, Program, Role};
+pub(crate) use crate::topology::roots::Roots;
 use crate::topology::stage::{Likeness, Par, Stage, join_repetitions};
 
 /// Stages kept apart: beyond that, repetitions of a loop become one stage.
@@ -28,32 +29,6 @@ const STAGES_EVER_MAX: usize = 4096;
 const ENDS_SHARE: u64 = 10;
 /// … and between these times.
 const ENDS_INTERVALS_NS: [u64; 2] = [500_000_000, 2_000_000_000];
-
-/// The processes at the root of what is watched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Roots {
-    /// Process of the shell, or of the command.
-    pub(crate) shell: i32,
-    /// Words of a shell that was given a line; its copies have them, too. Empty for a command.
-    pub(crate) shell_words: Vec<String>,
-    /// The process of fullbore: the parent of those whose parent ended.
-    pub(crate) own: i32,
-    /// How many of `shell_words` follow the line: `$0` and the parameters.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) words_after_line: usize,
-}
-
-impl Roots {
-    /// The line that the shell was given.
-    fn line(&self) -> Option<&String> {
-        self.shell_words.iter().nth_back(self.words_after_line)
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
 
 /// Everything the pipeline consists of.
 #[derive(Clone, Debug)]

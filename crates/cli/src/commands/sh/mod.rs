@@ -46,13 +46,20 @@ pub(crate) fn called() -> Option<Result<Exit>> {
             _ => return None,
         },
     };
-    Some(run(&options))
+    let is_login = name.as_encoded_bytes().starts_with(b"-");
+    Some(run_as(&options, is_login))
 }
 
 /// Runs a job and leaves a record of it, or lets the real shell take the place of this program.
 pub(crate) fn run(options: &ShOptions) -> Result<Exit> {
+    run_as(options, false)
+}
+
+/// The same; a shell whose name begins with `-` is a login shell.
+fn run_as(options: &ShOptions, is_login: bool) -> Result<Exit> {
     let wanted = options.shell.clone().or_else(|| variable(SHELL));
-    let shell = Places::of_this_process().find(wanted.as_deref()).ok_or_else(no_shell)?;
+    let found = Places::of_this_process().find(wanted.as_deref()).ok_or_else(no_shell)?;
+    let shell = if is_login { found.for_login() } else { found };
     let line = match asked(&options.words) {
         Asked::Line(place) => Some(place),
         Asked::Script if options.scripts => None,

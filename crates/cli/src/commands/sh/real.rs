@@ -23,6 +23,14 @@ pub(super) struct Shell {
     pub(super) name: OsString,
 }
 
+impl Shell {
+    /// The same shell, called as login(1) calls it.
+    pub(super) fn for_login(mut self) -> Self {
+        self.name = format!("-{}", base(&self.program)).into();
+        self
+    }
+}
+
 /// The shell that a link to fullbore stands for, by the name it is called by: `fullbore-bash`, `bash`, `-fullbore-bash` for
 /// a login shell.
 pub(crate) fn of_link(name: &OsStr) -> Option<OsString> {
