@@ -18,6 +18,9 @@ use std::process::ExitCode;
 use crate::args::{Arguments, Task};
 
 fn main() -> ExitCode {
+    if let Some(done) = commands::sh::called() {
+        return done.unwrap_or_else(|error| messages::failure(&error)).into();
+    }
     if let Some(exit) = commands::lab::side() {
         return exit.into();
     }
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         Task::Attach(options) => commands::attach::run(options),
         Task::Top(options) => commands::top::run(&options),
         Task::Tune(options) => commands::tune::run(&options),
+        Task::Sh(options) => commands::sh::run(&options),
         Task::WhatIf(options) => commands::what_if::run(&options),
         Task::Buffer(options) => commands::buffer::run(&options),
         Task::Par(options) => commands::par::run(&options),

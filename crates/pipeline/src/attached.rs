@@ -48,7 +48,7 @@ impl Attached {
         let begin = cpu_time(ClockId::ThreadCPUTime);
         let own = std::process::id().cast_signed();
         let sampler = Sampler::new(Root::system(), own, BTreeSet::new(), None).of_guests(guests);
-        let roots = Roots { shell: 0, shell_words: Vec::new(), own };
+        let roots = Roots { own, ..Roots::default() };
         let limits =
             Limits::from_settings(host.pipe_max_bytes, host.pipe_user_pages_soft, host.page_bytes);
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

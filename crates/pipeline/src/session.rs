@@ -74,16 +74,21 @@ pub fn run(
     options: Options,
     onlooker: &mut dyn Onlooker,
 ) -> Result<Finished, Error> {
-    let host = host(&Root::system());
-    let before = Before { children: children_cpu_time(), cpus: Root::system().cpu_times() };
+    let children = children_cpu_time();
     let events = Events::listen(onlooker.interval().is_some())?;
     let started = start(command, options.exact)?;
     events.begin(started.pid);
+    // What the machine is does not change, so it is read while the program is loaded: a third of a millisecond.
+    let before = Before { children, cpus: Root::system().cpu_times() };
+    let host = host(&Root::system());
     Session::begin(command, options, (host, before), started).watch_to_the_end(&events, onlooker)
 }
 
 /// Stolen CPU time worth a sentence: in idle minutes there is a percent or two on a shared host.
 const STOLEN_PERCENT: f64 = 5.0;
+
+/// Linux counts stolen time in ticks of some milliseconds: a shorter run has too few of them for a share.
+const STOLEN_FROM_NS: u64 = 100_000_000;
 
 /// What ended this long before a signal was heard of may have ended of it.
 const A_MOMENT_NS: u64 = 500_000_000;
@@ -118,7 +123,12 @@ impl Session {
         mut started: Started,
     ) -> Self {
         let own = std::process::id().cast_signed();
-        let roots = Roots { shell: started.pid, shell_words: command.shell_words(), own };
+        let roots = Roots {
+            shell: started.pid,
+            shell_words: command.shell_words(),
+            own,
+            words_after_line: command.words_after_line(),
+        };
         let limits =
             Limits::from_settings(host.pipe_max_bytes, host.pipe_user_pages_soft, host.page_bytes);
         let sampler =
@@ -298,7 +308,10 @@ impl Session {
     }
 
     /// What a run should know when the host of this virtual machine ran something else on its CPUs.
-    fn stolen_time(&self) -> Option<String> {
+    fn stolen_time(&self, elapsed_ns: u64) -> Option<String> {
+        if elapsed_ns < STOLEN_FROM_NS {
+            return None;
+        }
         let percent = Root::system().cpu_times()?.stolen_percent_since(self.before.cpus?)?;
         (percent >= STOLEN_PERCENT).then(|| {
             format!(
@@ -316,7 +329,7 @@ impl Session {
         self.watch.note_status(self.started.pid, exit_status);
         self.watch.finish(Duration::ZERO);
         self.waking.finish(elapsed_ns);
-        let gaps: Vec<String> = self.stolen_time().into_iter().collect();
+        let gaps: Vec<String> = self.stolen_time(elapsed_ns).into_iter().collect();
         self.watch.observed.gaps.extend(gaps.iter().cloned());
         let (record, _) = self.record(elapsed_ns, Some(exit_status));
         let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);

@@ -9,6 +9,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+
 use crate::start::ignored_at_start;
 
 /// As many signals as Linux has; glibc's own `sigset_t` is larger.
@@ -16,7 +19,7 @@ const LAST: i32 = 64;
 /// Bytes of Linux's set of 64 signals.
 const SET_BYTES: usize = 8;
 
-/// `struct sigaction` as rt_sigaction(2) takes it: the handler, and then nothing that an ignored signal needs (flags, a
+/// `struct sigaction` as rt_sigaction(2) takes it: the handler, and then nothing that a signal without a handler needs (flags, a
 /// restorer where there is one, the mask).
 #[repr(C)]
 struct Action {
@@ -44,10 +47,43 @@ pub fn hand_on_ignored_signals(command: &mut Command) {
     unsafe { command.pre_exec(hand_on) };
 }
 
+/// Starts `command` so that it gets SIGKILL when the thread that starts it has ended, by SIGKILL or otherwise. For a program
+/// that stands in the place of another until that has ended: who kills it wants to end the other.
+///
+/// The processes that the command starts do not inherit this. Linux forgets it when a set-user-ID program is executed.
+///
+/// Source: prctl(2), `PR_SET_PDEATHSIG`.
+pub fn end_when_we_are_killed(command: &mut Command) {
+    let parent = Pid::from_raw(std::process::id().cast_signed());
+    let bind = move || {
+        // A filter that forbids the call is no reason to start nothing.
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
+        // It may have been killed before; outside of a namespace of its own, a parent has a number.
+        if getppid() == parent { Ok(()) } else { Err(Errno::SRCH.into()) }
+    };
+    // SAFETY: between fork and execve the closure makes system calls only: it takes no lock and allocates nothing.
+    unsafe { command.pre_exec(bind) };
+}
+
+/// Sends this process a signal, after everything that handled or ignored it was taken away. Most signals end the process,
+/// so this returns only for the others, for a signal that is blocked, and in process 1 of a container.
+///
+/// Source: signal(7), "Standard signals"; kill(2), "NOTES", on process 1.
+pub fn raise_unhandled(number: i32) {
+    act(number, libc::SIG_DFL);
+    let own = std::process::id().cast_signed();
+    // SAFETY: the call takes two numbers.
+    unsafe { libc::kill(own, number) };
+}
+
 /// Ignores a signal, even one that glibc's sigaction(3) refuses. Only for a process that calls execve next: a C library
 /// that uses the signal would wait for it in vain.
 fn ignore(number: i32) {
-    let action = Action { handler: libc::SIG_IGN, rest: [0; 3] };
+    act(number, libc::SIG_IGN);
+}
+
+fn act(number: i32, handler: libc::sighandler_t) {
+    let action = Action { handler, rest: [0; 3] };
     let old = std::ptr::null_mut::<Action>();
     // SAFETY: Linux reads no more than the structure has on any machine, and the old action is not asked for.
     unsafe { libc::syscall(libc::SYS_rt_sigaction, number, &raw const action, old, SET_BYTES) };
@@ -91,7 +127,7 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::Stdio;
 
-    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    use rustix::process::{PidfdFlags, pidfd_open};
 
     #[test]
     fn the_action_is_as_long_as_linux_reads() {

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 /// Variables that are recorded. Only documented ones, and none that may hold a secret (`MAKEFLAGS` does).
 ///
 /// Sources: GNU make manual, "Communicating Options to a Sub-make" and "Recursion"; sbatch(1) and srun(1), "OUTPUT
-/// ENVIRONMENT VARIABLES"; Nextflow reference, "Environment variables"; Snakemake, "Profiles"; Spark, "Configuration".
-/// The last three document no variable of a single job, only settings that reach it.
-const VARIABLES: [&str; 20] = [
+/// ENVIRONMENT VARIABLES"; Nextflow reference, "Environment variables"; Snakemake, "Profiles"; Spark, "Configuration";
+/// parallel(1), "ENVIRONMENT VARIABLES"; Jenkins, "Using environment variables"; GitHub Actions, "Variables reference".
+/// Nextflow, Snakemake and Spark document no variable of a single job, only settings that reach it.
+const VARIABLES: [&str; 37] = [
     "MAKELEVEL",
     "MAKE_TERMOUT",
     "MAKE_TERMERR",
@@ -30,9 +31,26 @@ const VARIABLES: [&str; 20] = [
     "SPARK_CONF_DIR",
     "SPARK_LOCAL_DIRS",
     "SPARK_USER",
+    "PARALLEL_JOBSLOT",
+    "PARALLEL_PID",
+    "PARALLEL_SEQ",
+    "BUILD_TAG",
+    "BUILD_NUMBER",
+    "EXECUTOR_NUMBER",
+    "JOB_NAME",
+    "NODE_NAME",
+    "STAGE_NAME",
+    "GITHUB_ACTION",
+    "GITHUB_JOB",
+    "GITHUB_REPOSITORY",
+    "GITHUB_RUN_ATTEMPT",
+    "GITHUB_RUN_ID",
+    "GITHUB_SHA",
+    "GITHUB_WORKFLOW",
+    "RUNNER_NAME",
 ];
 
-/// The job of a build tool (make), workflow manager (Snakemake, Nextflow) or scheduler (Slurm, Spark).
+/// The job of a program that starts jobs: make, GNU parallel, Snakemake, Nextflow, Slurm, Spark, Jenkins, GitHub Actions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Job {

@@ -10,6 +10,7 @@ pub(crate) mod gost;
 pub(crate) mod json;
 pub(crate) mod lab;
 pub(crate) mod par;
+pub(crate) mod sh;
 pub(crate) mod stages;
 pub(crate) mod top;
 pub(crate) mod what_if;
@@ -30,6 +31,7 @@ use self::gost::GostTask;
 use self::json::JsonTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
 use self::par::ParOptions;
+use self::sh::ShOptions;
 use self::stages::{GenOptions, MorseTask, Utf8Task};
 use self::top::{AdjustOptions, TopOptions};
 use self::what_if::WhatIfOptions;
@@ -68,6 +70,7 @@ pub(crate) enum Task {
     Attach(AttachOptions),
     Top(TopOptions),
     Tune(AdjustOptions),
+    Sh(ShOptions),
     WhatIf(WhatIfOptions),
     Gather(GatherOptions),
     Buffer(BufferOptions),

@@ -17,6 +17,7 @@ pub(crate) mod morse;
 pub(crate) mod par;
 pub(crate) mod replay;
 pub(crate) mod run;
+pub(crate) mod sh;
 mod sound;
 mod stage;
 pub(crate) mod top;

@@ -90,7 +90,7 @@ fn open_reports(options: &RunOptions) -> Result<Vec<ReportFile>, Failure> {
 }
 
 /// The job that this process belongs to, as far as its environment tells.
-fn job() -> Option<Job> {
+pub(crate) fn job() -> Option<Job> {
     let variables = std::env::vars_os();
     let in_unicode = variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -174,7 +174,7 @@ fn not_started(error: &Error, command: &Command) -> Failure {
             "nothing was run; --exact auto takes samples instead"
         }
         (None, _) => "",
-        (Some(_), Command::Line { .. }) => {
+        (Some(_), Command::Line { .. } | Command::Shell { .. }) => {
             "--shell takes a program that understands -c, such as sh, bash or zsh"
         }
         (Some(_), Command::Words { .. }) => {
@@ -216,7 +216,7 @@ pub(crate) fn style_of(stream: &(impl IsTerminal + AsFd)) -> Style {
 }
 
 /// Ends as the shell did: by the same signal, or with its status.
-fn end(finished: &Finished) -> Exit {
+pub(crate) fn end(finished: &Finished) -> Exit {
     if let Some(signal) = finished.signal {
         die_of(signal);
     }

@@ -42,7 +42,8 @@ fn task(pid: i32, doing: Doing, running_ns: u64) -> ProcessLook {
 
 impl MadeUp {
     fn new() -> Self {
-        let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+        let roots =
+            Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1, words_after_line: 0 };
         let topology = Topology::new(roots, Pipes::new(BTreeSet::new()));
         let tuner = Tuner::new(Tuning::Auto, Limits::DEFAULT);
         let observed = Observed::new(topology, 2, tuner);

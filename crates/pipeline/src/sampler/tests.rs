@@ -48,7 +48,8 @@ impl Bare {
 }
 
 fn topology() -> Topology {
-    let roots = Roots { shell: SHELL, shell_words: vec!["sh".to_owned()], own: OWN };
+    let roots =
+        Roots { shell: SHELL, shell_words: vec!["sh".to_owned()], own: OWN, words_after_line: 0 };
     Topology::new(roots, Pipes::default())
 }
 

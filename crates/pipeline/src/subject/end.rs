@@ -1,9 +1,5 @@
 //! How a run ends: the shell's status as others report it, and fullbore's own end.
 
-use std::os::unix::process::CommandExt;
-
-use signal_hook::consts::signal::SIGPIPE;
-
 /// A status of wait(2) as a shell reports it: the exit status, or 128 + the number of the signal.
 pub(crate) fn as_shell_reports(status: i32) -> i32 {
     match status & 0x7f {
@@ -13,17 +9,13 @@ pub(crate) fn as_shell_reports(status: i32) -> i32 {
 }
 
 /// Ends this process by a signal, as the shell was ended, so that whoever started it sees the same;
-/// leaves no core file. Returns only when the signal does not end a process.
+/// leaves no core file. Returns only when the signal does not end a process, or not this one: Linux keeps from
+/// process 1 of a container what it has no handler for.
 pub fn die_of(signal: i32) {
     use rustix::process::{Resource, Rlimit, setrlimit};
     // The shell has left its core file, if any; a second one of fullbore would mislead.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    if signal != SIGPIPE {
-        let _ = signal_hook::low_level::emulate_default_handler(signal);
-    }
-    // Not known to signal-hook, or ignored by the runtime: a program that is executed has the default
-    // action, and keeps our process number.
-    let _ = std::process::Command::new("sh").arg("-c").arg(format!("kill -{signal} $$")).exec();
+    fullbore_process::raise_unhandled(signal);
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 mod apart;
 pub(crate) mod pipes;
 pub(crate) mod process;
+mod roots;
 pub(crate) mod stage;
 
 use std::collections::BTreeMap;
@@ -12,12 +13,12 @@ use std::collections::BTreeMap;
 use fullbore_diagnose::Copies;
 use fullbore_measure::Bytes;
 use fullbore_pipe::{End, Handle};
-use serde::{Deserialize, Serialize};
 
 use crate::sample::{Born, Census, HeldEnds, Look, PipeEnd, ProcessLook};
 use crate::topology::apart::parting;
 use crate::topology::pipes::{Held, PipeKey, Pipes, Purpose};
 use crate::topology::process::{Process, Program, Role};
+pub(crate) use crate::topology::roots::Roots;
 use crate::topology::stage::{Likeness, Par, Stage, join_repetitions};
 
 /// Stages kept apart: beyond that, repetitions of a loop become one stage.
@@ -28,17 +29,6 @@ const STAGES_EVER_MAX: usize = 4096;
 const ENDS_SHARE: u64 = 10;
 /// … and between these times.
 const ENDS_INTERVALS_NS: [u64; 2] = [500_000_000, 2_000_000_000];
-
-/// The processes at the root of what is watched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Roots {
-    /// Process of the shell, or of the command.
-    pub(crate) shell: i32,
-    /// Words of a shell that was given a line; its copies have them, too. Empty for a command.
-    pub(crate) shell_words: Vec<String>,
-    /// The process of fullbore: the parent of those whose parent ended.
-    pub(crate) own: i32,
-}
 
 /// Everything the pipeline consists of.
 #[derive(Clone, Debug)]
@@ -207,7 +197,7 @@ impl Topology {
     /// Whether the line is one pipeline, and the shell started no more than its stages: none of them is another turn of an
     /// earlier one, even if that ended before it was seen to call execve.
     fn is_one_pipeline(&self) -> bool {
-        let line = self.roots.shell_words.last();
+        let line = self.roots.line();
         let pipelines = line.and_then(|line| fullbore_shell::segments(line));
         let Some([stages]) = pipelines.as_deref() else { return false };
         let of_shell = self.stages.iter().filter(|stage| stage.container == self.roots.shell);

@@ -24,7 +24,8 @@ fn census(at_ns: u64, ends: Vec<PipeEnd>) -> Census {
 
 /// A copy of the shell, long enough ago that it counts, which still has the shell's own output.
 fn with_a_slow_copy(outside: PipeId) -> Topology {
-    let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+    let roots =
+        Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1, words_after_line: 0 };
     let mut topology = Topology::new(roots, Pipes::new(BTreeSet::from([outside])));
     let born = |pid, parent| Born { pid, parent, words: words("sh -c line"), ends: vec![] };
     let born = vec![born(SHELL, 1), born(STAGE, SHELL)];
@@ -98,7 +99,8 @@ fn end(fd: i32, pipe: u64, writes: bool) -> PipeEnd {
 /// `a | b` started by processes, each the child of the one before, and each with the words and ends given; what `b`
 /// writes goes into pipe 9.
 fn with_a_pipeline_below(starters: &[(&str, Vec<PipeEnd>)]) -> Topology {
-    let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+    let roots =
+        Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1, words_after_line: 0 };
     let mut topology = Topology::new(roots, Pipes::default());
     let born = |pid, parent, text: &str, ends: &[PipeEnd]| Born {
         pid,
@@ -161,7 +163,8 @@ fn a_program_with_pipes_of_its_own_stays_a_stage() {
 
 #[test]
 fn a_program_that_uses_the_pipe_to_its_child_works() {
-    let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+    let roots =
+        Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1, words_after_line: 0 };
     let mut topology = Topology::new(roots, Pipes::default());
     let born = |pid, parent, text: &str| Born { pid, parent, words: words(text), ends: vec![] };
     let born =
@@ -180,7 +183,8 @@ fn a_program_that_uses_the_pipe_to_its_child_works() {
 /// A loop runs `gzip` twice; the second begins in the time between two looks in which the first ends.
 #[test]
 fn turns_of_a_loop_that_follow_without_a_break_become_one_stage() {
-    let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+    let roots =
+        Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1, words_after_line: 0 };
     let mut topology = Topology::new(roots, Pipes::default());
     let born = |pid, parent, text: &str| Born { pid, parent, words: words(text), ends: vec![] };
     let look = |at_ns, pids: &[(i32, bool)]| Look {
@@ -214,7 +218,8 @@ fn turns_of_a_loop_that_follow_without_a_break_become_one_stage() {
 fn a_stage_that_ended_before_it_had_a_name_of_its_own_is_no_turn_of_a_loop() {
     for (line, expected) in [("seq 9 | while read x; do :; done", None), ("a; b", Some(1))] {
         let shell_words = vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()];
-        let roots = Roots { shell: SHELL, shell_words: shell_words.clone(), own: 1 };
+        let roots =
+            Roots { shell: SHELL, shell_words: shell_words.clone(), own: 1, words_after_line: 0 };
         let mut topology = Topology::new(roots, Pipes::default());
         let born = |pid, parent| Born { pid, parent, words: shell_words.clone(), ends: vec![] };
         let census = |born, at_ns| Census { born, ends: None, at_ns };
@@ -237,7 +242,8 @@ fn a_stage_that_ended_before_it_had_a_name_of_its_own_is_no_turn_of_a_loop() {
 /// `tee >(gzip) >(md5sum)` as bash starts it: md5sum also has the write end of gzip's pipe.
 #[test]
 fn a_descriptor_that_a_shell_left_open_joins_no_stages() {
-    let roots = Roots { shell: SHELL, shell_words: words("bash -c line"), own: 1 };
+    let roots =
+        Roots { shell: SHELL, shell_words: words("bash -c line"), own: 1, words_after_line: 0 };
     let mut topology = Topology::new(roots, Pipes::default());
     let born = |pid, text: &str| Born { pid, parent: SHELL, words: words(text), ends: vec![] };
     let shell = Born { parent: 1, ..born(SHELL, "bash -c line") };
@@ -258,7 +264,8 @@ fn a_descriptor_that_a_shell_left_open_joins_no_stages() {
 
 /// Two copies of a process that a pipe joins for long, and what they run.
 fn with_two_copies_of(text: &str) -> Topology {
-    let roots = Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1 };
+    let roots =
+        Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1, words_after_line: 0 };
     let mut topology = Topology::new(roots, Pipes::default());
     let born = |pid, parent, text: &str| Born { pid, parent, words: words(text), ends: vec![] };
     let copies = [born(FIRST, STAGE, text), born(SECOND, STAGE, text)];
