@@ -223,7 +223,7 @@ fn a_folder_that_cannot_be_listed_is_counted() {
     for folder in ["", "records", "records/a", "records/b"] {
         fs::set_permissions(place.path(folder), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    fs::set_permissions(place.path("records/c"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(place.path("records/c"), fs::Permissions::from_mode(0o0)).unwrap();
     fs::copy(crate::sandbox::fullbore(), place.path("fullbore-copy")).unwrap();
     let mut command = place.command("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);

@@ -9,7 +9,7 @@ mod progress;
 mod residents;
 mod tracked;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fullbore_measure::{Bytes, Host};
@@ -134,11 +134,15 @@ impl Survey {
     fn regroup(&mut self) {
         let graph = Graph::of(self.residents.all(), Joining::Within);
         let mut before = std::mem::take(&mut self.tracked);
+        let mut pipeline_of: HashMap<i32, i32> = HashMap::new();
+        for (pid, tracked) in &before {
+            pipeline_of.extend(tracked.members.iter().map(|member| (*member, *pid)));
+        }
         for members in graph.pipelines() {
             let tops = graph.tops(&members);
-            let known = before.iter().find(|(_, one)| !one.members.is_disjoint(&members));
-            let known = known.map(|(pid, _)| *pid);
-            let Some((pid, mut tracked)) = known.and_then(|pid| before.remove_entry(&pid)) else {
+            let mut known = members.iter().filter_map(|member| pipeline_of.get(member));
+            let known = known.find_map(|pid| before.remove_entry(pid));
+            let Some((pid, mut tracked)) = known else {
                 let first = members.iter().min_by_key(|pid| {
                     self.residents.origin(**pid).map_or(u64::MAX, |origin| origin.start_ticks)
                 });

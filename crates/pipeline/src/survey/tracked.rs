@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fullbore_measure::{Bytes, Host};
 use fullbore_proc::Root;
-use fullbore_record::{Incident, RunRecord, Seen, Snapshot, StageRecord};
+use fullbore_record::{Incident, RunRecord, Seen, Snapshot, StageRecord, Timeline};
 
 use crate::attached::Attached;
 use crate::sampler::Guests;
@@ -176,6 +176,8 @@ impl Tracked {
         if is_idle {
             self.watched = None;
             self.has_stirred(root);
+            // There may be thousands of these, and nobody needs the history of nothing.
+            self.last.iter_mut().for_each(|last| last.record.timeline = Timeline::default());
         }
     }
 
