@@ -15,7 +15,7 @@ pub(crate) fn runs(jobs: u64, hosts: u64, host: &str) -> Vec<Run> {
             "job": {"variables": {"SLURM_JOB_NAME": rule}},
             "started_unix_ns": 1_780_000_000_000_000_000 + number / hosts * 12_000_000_000,
             "elapsed_ns": ns, "exit_status": u64::from(number % 97 == 3), "host": {"name": format!("{host}{at}"), "cpus": 4},
-            "findings": [{"kind": if number % 5 == 0 { "taking_turns" } else { "bottleneck" }, "stage": 1, "message": "It waits."}],
+            "findings": [{"kind": if number.is_multiple_of(5) { "taking_turns" } else { "bottleneck" }, "stage": 1, "message": "It waits."}],
             "stages": [{"stage": 1, "command": format!("{rule} in/{number}.txt"), "life_ns": ns, "cpu_ns": ns / 2,
                 "running_percent": 40.0, "runnable_percent": 12.0, "blocked_reading_percent": 5.0,
                 "blocked_writing_percent": 3.0, "blocked_other_percent": 38.0,
