@@ -1,6 +1,6 @@
 //! Every pipeline of the machine, watched within a budget.
 //!
-//! `residents` knows who there is and who holds which ends; [`Graph`](crate::graph::Graph) says who belongs together; each
+//! `residents` knows who there is and who holds which ends; [`Graph`] says who belongs together; each
 //! pipeline is [`Tracked`]. Nothing is opened but files of `/proc`.
 
 mod input;
