@@ -1,7 +1,7 @@
 //! The records of many runs → what limits the workflow that they belong to.
 //!
 //! Flow: the bytes of a file ─[`read`]─▶ [`Run`]; `[Run]` ─[`gather`]─▶ [`Workflow`], whose first finding is the verdict;
-//! two `[Run]` ─[`compare`]─▶ [`Comparison`]. Nothing here reads a file or a clock, and nothing is displayed.
+//! two `[Run]` ─[`compare()`]─▶ [`Comparison`]. Nothing here reads a file or a clock, and nothing is displayed.
 //!
 //! ```
 //! use fullbore_gather::{Files, gather, read};
