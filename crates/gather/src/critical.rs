@@ -3,7 +3,7 @@
 //! Records do not say which job waited for which. The chain begins at the end: before each job in it comes the one that ended
 //! last before that job began. Clocks of hosts may differ by seconds, so jobs of different hosts may overlap a little.
 
-use crate::jobs::Jobs;
+use crate::jobs::{Job, Jobs};
 
 /// Jobs of one host follow each other to this precision.
 const SAME_CLOCK_NS: u64 = 50_000_000;
@@ -32,10 +32,14 @@ impl Chain {
 
 /// Finds the chain.
 pub(crate) fn chain(jobs: &Jobs<'_>) -> Chain {
+    // A recipe that calls make lasts as long as the jobs of that make, which are here, too.
+    let starts_jobs = |job: &Job<'_>| jobs.rules[job.rule].starts_jobs;
+    let all_do = jobs.all.iter().all(starts_jobs);
     let mut spans: Vec<(u64, u64, usize)> = jobs
         .all
         .iter()
         .enumerate()
+        .filter(|(_, job)| all_do || !starts_jobs(job))
         .filter_map(|(place, job)| job.span().map(|(start, end)| (start, end, place)))
         .collect();
     let first = spans.iter().map(|(start, ..)| *start).min();

@@ -54,6 +54,8 @@ pub(crate) struct Rule {
     pub(crate) is_named: bool,
     /// The command of one of its jobs.
     pub(crate) example: String,
+    /// Whether its jobs start others, so that their time contains that of others.
+    pub(crate) starts_jobs: bool,
 }
 
 impl Rule {
@@ -97,7 +99,7 @@ impl<'a> Jobs<'a> {
         let (mut rules, mut hosts) = (HashMap::new(), HashMap::new());
         for run in runs {
             let shape = shapes.entry(&run.command).or_insert_with(|| shape(&run.command));
-            let name = name(&run.variables);
+            let (name, starts_jobs) = (name(&run.variables), shape.starts_jobs());
             let shape = if name.is_some() { &shape.programs } else { &shape.text };
             let key = Key { name, shape: shape.clone() };
             let rule = *rules.entry(key.clone()).or_insert_with(|| {
@@ -106,6 +108,7 @@ impl<'a> Jobs<'a> {
                     name: String::new(),
                     is_named: false,
                     example: run.command.clone(),
+                    starts_jobs,
                 });
                 jobs.rules.len() - 1
             });

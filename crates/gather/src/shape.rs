@@ -62,7 +62,27 @@ pub(crate) fn shape(command: &str) -> Shape {
             }
         }
     }
+    if let Some(begin) = after_settings(&words) {
+        words.drain(..begin);
+        programs.remove(0);
+    }
     Shape { text: words.join(" "), programs: programs.join(" | ") }
+}
+
+/// Where the command begins after `set -euo pipefail ;`, which workflow managers put in front of every job.
+fn after_settings(words: &[String]) -> Option<usize> {
+    let end = words.iter().position(|word| word == ";")?;
+    (words[0] == "set" && end + 1 < words.len()).then_some(end + 1)
+}
+
+/// Programs that start jobs of their own.
+const STARTERS: [&str; 6] = ["gmake", "just", "make", "nextflow", "ninja", "snakemake"];
+
+impl Shape {
+    /// Whether the command starts other jobs, which leave records of their own.
+    pub(crate) fn starts_jobs(&self) -> bool {
+        self.programs.split(" | ").any(|program| STARTERS.contains(&program))
+    }
 }
 
 /// Adds a word; several files or numbers in a row become one with dots.
@@ -261,9 +281,12 @@ mod tests {
     #[test]
     fn the_programs_of_a_line_are_named_in_order() {
         let programs = |command| shape(command).programs;
+        assert_eq!(programs("set -euo pipefail; sort x"), "sort");
+        assert_eq!(text("set -euo pipefail;  sort x.txt"), "sort FILE");
+        assert!(shape("cd sub && make -j4 all").starts_jobs() && !shape("cp make x").starts_jobs());
         assert_eq!(programs("LC_ALL=C sort x | /bin/uniq -c > y"), "sort | uniq");
         assert_eq!(programs("while read f; do gzip $f; done"), "read | gzip | done");
-        assert_eq!(programs("set -e; 'a b' c && d"), "set | d");
+        assert_eq!(programs("set -e; 'a b' c && d"), "d");
         assert_eq!(programs(""), "");
     }
 

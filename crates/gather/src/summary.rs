@@ -104,7 +104,8 @@ fn job_rows(jobs: &Jobs<'_>, chain: &Chain) -> Vec<JobRow> {
         file: job.run.file.clone(),
         rule: job.rule,
         host: job.host,
-        start_ns: job.span().map(|(start, _)| start - first),
+        // One that starts the others may begin before them.
+        start_ns: job.span().map(|(start, _)| start.saturating_sub(first)),
         elapsed_ns: job.run.elapsed_ns,
         exit_status: job.run.exit_status,
         causes: job.causes,

@@ -99,6 +99,17 @@ fn the_critical_time_follows_the_jobs_that_follow_each_other() {
 }
 
 #[test]
+fn a_recipe_that_calls_make_does_not_hide_its_jobs() {
+    let mut jobs = vec![job("cd sub && make all", "a", 0, 101.0)];
+    jobs.extend((0..10).map(|n| job("sort x.txt", "a", n * 10, 9.9)));
+    let runs: Vec<Run> = jobs.iter().map(run).collect();
+    let workflow = gather(&runs, Files::default(), 10);
+    let verdict = &workflow.findings[0];
+    assert_eq!(verdict.kind, FindingKind::LimitingRule);
+    assert_eq!(workflow.rules[verdict.rule.unwrap()].name, "sort FILE", "{}", verdict.message);
+}
+
+#[test]
 fn few_siblings_make_no_outlier_and_seconds_must_matter() {
     let outliers = |count: u64, seconds: f64, long: f64| {
         let mut jobs: Vec<Value> =

@@ -67,5 +67,5 @@ fn read(folder: &Path) -> Result<Records, Failure> {
         (0, others) => format!("none of its {others} files ends in .json"),
         (seen, _) => format!("none of {seen} files is a record of a run: {}", reasons.join(", ")),
     };
-    Err(failure(&cause, "fullbore run --report run.json 'LINE' writes a run record"))
+    Err(failure(&cause, "make a record with: fullbore run --report run.json 'LINE'"))
 }
