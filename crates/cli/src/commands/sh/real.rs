@@ -11,8 +11,10 @@ const USUAL: &str = "/bin/sh";
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
 /// Links to fullbore with these names are the shells that they are named after.
-const SHELLS: [&str; 12] =
-    ["ash", "bash", "dash", "fish", "ksh", "ksh93", "mksh", "rbash", "rksh", "sh", "yash", "zsh"];
+const SHELLS: [&str; 13] = [
+    "ash", "bash", "dash", "fish", "ksh", "ksh93", "mksh", "osh", "rbash", "rksh", "sh", "yash",
+    "zsh",
+];
 
 /// A shell, and the name by which it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +38,9 @@ impl Shell {
 pub(crate) fn of_link(name: &OsStr) -> Option<OsString> {
     let base = base(name);
     let base = base.strip_prefix('-').unwrap_or(base);
-    let shell = base.strip_prefix("fullbore-").filter(|shell| !shell.is_empty());
-    shell.or_else(|| SHELLS.contains(&base).then_some(base)).map(OsString::from)
+    // Not every name: `fullbore-1.2` and `fullbore-x86_64` are this program.
+    let shell = base.strip_prefix("fullbore-").unwrap_or(base);
+    SHELLS.contains(&shell).then(|| shell.into())
 }
 
 /// What finding a shell depends on.
@@ -192,7 +195,9 @@ mod tests {
         assert_eq!(shell("/opt/x/fullbore-bash"), Some("bash".into()));
         assert_eq!(shell("-fullbore-zsh"), Some("zsh".into()));
         assert_eq!(shell("/opt/shells/sh"), Some("sh".into()));
-        for name in ["fullbore", "./fullbore", "fullbore-", "perl", ""] {
+        for name in
+            ["fullbore", "./fullbore", "fullbore-", "fullbore-1.2", "fullbore-copy", "perl", ""]
+        {
             assert_eq!(shell(name), None, "{name}");
         }
     }
