@@ -8,8 +8,9 @@ use fullbore_record::{Progress, RunRecord, StageRecord};
 const WINDOW_NS: u64 = 60_000_000_000;
 /// After so much time a rate is worth naming.
 const SHORTEST_NS: u64 = 400_000_000;
-/// A stage that has taken in so much and given nothing out takes in everything first …
-const TAKEN_IN_BYTES: u64 = 16 << 20;
+/// A stage that has taken in so much and given nothing out takes in everything first: gzip gives out 32 KiB for each 32 MiB of
+/// zeros …
+const TAKEN_IN_BYTES: u64 = 512 << 20;
 /// … and these are known to.
 const TAKE_ALL: [&str; 7] = ["sort", "tac", "shuf", "tsort", "sponge", "column", "gsort"];
 
