@@ -62,10 +62,15 @@ fn a_pipeline_of_others_is_seen_with_its_bottleneck_and_how_far_it_is() {
     let place = Sandbox::new();
     let file = fs::File::create(place.path("input")).unwrap();
     file.set_len(1 << 40).unwrap();
-    let running = Running::start(&place, "cat input | gzip -9 | cat >/dev/null");
-    let gzip = running.process("gzip -9");
-    let seen = pipeline_of(&place, gzip, &[]).expect("it is seen");
-    assert_eq!(seen["command"], "cat input | gzip -9 | cat");
+    let running = Running::start(
+        &place,
+        "cat input | {stage} --name slow --compute-us 20000 | cat >/dev/null",
+    );
+    let cat = running.process("cat input");
+    let seen = pipeline_of(&place, cat, &[]).expect("it is seen");
+    assert!(
+        seen["command"].as_str().unwrap().starts_with("cat input | fullbore-fixture --name slow")
+    );
     let finding = &seen["findings"][0];
     assert_eq!(
         (&finding["kind"], &finding["stage"]),
@@ -76,10 +81,10 @@ fn a_pipeline_of_others_is_seen_with_its_bottleneck_and_how_far_it_is() {
     assert!(seen["progress"]["left_ns"].as_u64() > Some(0), "{}", seen["progress"]);
     assert_eq!(seen["is_idle"], false);
     assert_eq!(seen["place"]["uid"], rustix::process::getuid().as_raw());
-    assert_eq!(pipeline_of(&place, gzip, &["-F", "bzip2"]), None);
-    assert!(pipeline_of(&place, gzip, &["-F", "GZIP -9"]).is_some());
-    assert!(pipeline_of(&place, gzip, &["-p", &gzip.0.to_string()]).is_some());
-    assert_eq!(pipeline_of(&place, gzip, &["-u", "nobody-of-this-name"]), None);
+    assert_eq!(pipeline_of(&place, cat, &["-F", "bzip2"]), None);
+    assert!(pipeline_of(&place, cat, &["-F", "NAME SLOW"]).is_some());
+    assert!(pipeline_of(&place, cat, &["-p", &cat.0.to_string()]).is_some());
+    assert_eq!(pipeline_of(&place, cat, &["-u", "nobody-of-this-name"]), None);
 }
 
 #[test]
