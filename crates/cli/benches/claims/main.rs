@@ -33,6 +33,7 @@ mod count;
 mod exact;
 mod first_try;
 mod hints;
+mod jobs;
 mod json;
 mod observer;
 mod pairs;
@@ -103,6 +104,7 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "count", path: "docs/count.md", rows: COUNT },
     Document { name: "json", path: "docs/json-speed.md", rows: JSON },
     Document { name: "auto", path: "docs/auto.md", rows: AUTO },
+    Document { name: "jobs", path: "docs/sh.md", rows: JOBS },
     Document { name: "predictions", path: "docs/what-if.md", rows: WHAT_IF },
 ];
 
@@ -123,6 +125,8 @@ const JSON: &[(&str, Measurement)] = &[
 ];
 
 const AUTO: &[(&str, Measurement)] = &[("auto-lines", auto::lines)];
+
+const JOBS: &[(&str, Measurement)] = &[("sh", jobs::costs)];
 
 const WHAT_IF: &[(&str, Measurement)] =
     &[("what-if", what_if::predictions), ("swaps", swaps::predictions)];
