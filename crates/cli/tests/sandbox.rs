@@ -63,8 +63,10 @@ impl Sandbox {
         let mut command = Command::new(program);
         command.current_dir(self.dir.path()).env(MARK, &self.mark).stdin(Stdio::null());
         command.env("TERM", "dumb").env("LC_ALL", "C").env_remove("NO_COLOR");
-        // The record names them where they are set.
-        for name in ["PYTHONUNBUFFERED", "_STDBUF_I", "_STDBUF_O"] {
+        // The record names the former where they are set. The latter are there under `make test`, and change what make says.
+        for name in
+            ["PYTHONUNBUFFERED", "_STDBUF_I", "_STDBUF_O", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"]
+        {
             command.env_remove(name);
         }
         command

@@ -69,9 +69,6 @@ fn make(
     let mut make = place.command("make");
     make.arg(format!("SHELL={shell}")).args(words);
     make.env("FULLBORE_RECORDS", records).env("PATH", path).env("FULLBORE_SHELL", real_shell());
-    for name in ["MAKEFLAGS", "MAKELEVEL", "MFLAGS"] {
-        make.env_remove(name);
-    }
     seen(&place, make, &[])
 }
 
