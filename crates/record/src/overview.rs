@@ -1,5 +1,7 @@
 //! Every pipeline of a machine at one moment: what `fullbore top` shows.
 
+use std::sync::Arc;
+
 use fullbore_measure::Host;
 use serde::Serialize;
 
@@ -49,12 +51,19 @@ pub struct Seen {
     pub is_idle: bool,
     /// How far its first stage has read a file; `None` if it reads none.
     pub progress: Option<Progress>,
-    /// What was seen since it has been watched.
+    /// What was seen since it has been watched. Thousands of idle pipelines share theirs with who watches them.
     #[serde(flatten)]
-    pub snapshot: Snapshot,
+    pub snapshot: Arc<Snapshot>,
 }
 
 impl Seen {
+    /// An active pipeline of which nothing is known but what was seen of it.
+    #[must_use]
+    pub fn new(snapshot: Arc<Snapshot>) -> Self {
+        let (pid, age_ns, is_idle) = (0, 0, false);
+        Self { pid, place: Place::default(), age_ns, is_idle, progress: None, snapshot }
+    }
+
     /// The process by which it is known, and the first process of each stage.
     pub fn pids(&self) -> impl Iterator<Item = i32> {
         let stages = self.snapshot.record.stages.iter().map(|stage| stage.pid);

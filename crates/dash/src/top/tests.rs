@@ -1,5 +1,7 @@
 //! What a person sees after which keys.
 
+use std::sync::Arc;
+
 use fullbore_record::{Finding, FindingKind, Overview, PipeRecord, Progress, Seen, StageRecord};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -12,7 +14,7 @@ fn seen(pid: i32, commands: &[&str]) -> Seen {
     seen.pid = pid;
     seen.age_ns = 3_600_000_000_000;
     seen.place.user = Some("alice".to_owned());
-    let record = &mut seen.snapshot.record;
+    let record = &mut Arc::make_mut(&mut seen.snapshot).record;
     record.command = commands.join(" | ");
     record.host.cpus = 2;
     for (number, command) in (1..).zip(commands) {

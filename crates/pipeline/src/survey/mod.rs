@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fullbore_measure::{Bytes, Host};
 use fullbore_proc::{Root, host};
-use fullbore_record::{OVERVIEW_SCHEMA, Overview, Seen};
+use fullbore_record::{OVERVIEW_SCHEMA, Overview};
 use rustix::time::ClockId;
 
 use crate::attached::age_ns;
@@ -59,6 +59,7 @@ pub struct Survey {
     begin: Instant,
     refresh_interval: Duration,
     refresh_due_ns: u64,
+    stock_taken_ns: u64,
     /// What a sample of all that are watched cost lately.
     sample_cost_ns: u64,
 }
@@ -79,6 +80,7 @@ impl Survey {
             begin: Instant::now(),
             refresh_interval: interval,
             refresh_due_ns: 0,
+            stock_taken_ns: 0,
             sample_cost_ns: 0,
         }
     }
@@ -100,7 +102,10 @@ impl Survey {
         if self.residents.refresh(now_ns) {
             self.regroup();
         }
-        self.take_stock();
+        // Whoever shows an overview has often done that just now.
+        if now_ns.saturating_sub(self.stock_taken_ns) >= nanoseconds(self.refresh_interval) / 2 {
+            self.take_stock();
+        }
         let ended: Vec<i32> = self
             .tracked
             .iter()
@@ -118,6 +123,7 @@ impl Survey {
     /// Brings what is known of the watched pipelines up to date; [`Survey::step`] does so, too, now and then.
     pub fn take_stock(&mut self) {
         let now_ns = nanoseconds(self.begin.elapsed());
+        self.stock_taken_ns = now_ns;
         for tracked in self.tracked.values_mut().filter(|tracked| tracked.is_watched()) {
             tracked.take_stock(&self.host, &self.root, now_ns);
         }
@@ -234,19 +240,19 @@ impl Survey {
         let hidden = self.residents.hidden();
         overview.hidden_processes = hidden.processes;
         overview.hidden_pipelines = hidden.groups;
-        let mut pipelines: Vec<Seen> = Vec::with_capacity(self.tracked.len());
-        for (pid, tracked) in &self.tracked {
-            let mut seen = tracked.seen(&self.root);
-            seen.pid = *pid;
-            if let Some(origin) = self.residents.origin(*pid) {
-                seen.place = self.places.of(&self.root, *pid, origin);
-                seen.age_ns = age_ns(origin.start_ticks);
+        let age_of = |pid: &i32| self.residents.origin(*pid).map_or(0, |o| age_ns(o.start_ticks));
+        let mut oldest: Vec<(u64, i32)> =
+            self.tracked.keys().map(|pid| (age_of(pid), *pid)).collect();
+        oldest.sort_by_key(|(age_ns, _)| std::cmp::Reverse(*age_ns));
+        for (age_ns, pid) in oldest {
+            let mut seen = self.tracked[&pid].seen(&self.root);
+            (seen.pid, seen.age_ns) = (pid, age_ns);
+            if let Some(origin) = self.residents.origin(pid) {
+                seen.place = self.places.of(&self.root, pid, origin);
             }
-            pipelines.push(seen);
+            overview.pipelines.push(seen);
         }
-        pipelines.sort_by_key(|seen| std::cmp::Reverse(seen.age_ns));
         self.places.keep(&self.tracked);
-        overview.pipelines = pipelines;
         overview
     }
 }

@@ -1,6 +1,7 @@
 //! One pipeline of a survey: watched while something happens in it, and only now and then looked at while nothing does.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fullbore_measure::{Bytes, Host};
@@ -31,7 +32,7 @@ pub(super) struct Tracked {
     pub(super) tops: Vec<(i32, i32)>,
     watched: Option<Watched>,
     /// What was seen last.
-    last: Option<Snapshot>,
+    last: Option<Arc<Snapshot>>,
     /// How much of a CPU each of its processes has had, as last read.
     marks: BTreeMap<i32, u64>,
     /// When to look whether something happens in it.
@@ -159,7 +160,7 @@ impl Tracked {
             watched.now = next;
             watched.moved = Moved::default();
         }
-        let snapshot = watched.now.snapshot();
+        let mut snapshot = watched.now.snapshot();
         let moved = Moved::of(&snapshot.record);
         let more_cpu_ns = moved.cpu_ns.saturating_sub(watched.moved.cpu_ns);
         if moved.bytes != watched.moved.bytes || more_cpu_ns > IDLE_CPU_NS {
@@ -172,13 +173,13 @@ impl Tracked {
         {
             self.reading.take_in(now_ns, position, size);
         }
-        self.last = Some(snapshot);
         if is_idle {
             self.watched = None;
             self.has_stirred(root);
             // There may be thousands of these, and nobody needs the history of nothing.
-            self.last.iter_mut().for_each(|last| last.record.timeline = Timeline::default());
+            snapshot.record.timeline = Timeline::default();
         }
+        self.last = Some(Arc::new(snapshot));
     }
 
     /// Whether none of its processes lives.
@@ -188,11 +189,13 @@ impl Tracked {
 
     /// What is known of it.
     pub(super) fn seen(&self, root: &Root) -> Seen {
-        let mut seen = Seen::default();
+        let snapshot = self.last.clone().unwrap_or_else(|| Arc::new(self.stages_alone(root)));
+        let mut seen = Seen::new(snapshot);
         seen.is_idle = self.watched.is_none();
-        seen.snapshot = self.last.clone().unwrap_or_else(|| self.stages_alone(root));
         let record = &seen.snapshot.record;
-        if let Some((_, stage)) = first_stage(record) {
+        if !seen.is_idle
+            && let Some((_, stage)) = first_stage(record)
+        {
             seen.progress = self.reading.progress(stage, record);
         }
         seen

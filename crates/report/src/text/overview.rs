@@ -92,15 +92,17 @@ fn clock(nanoseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
     fn idle_pipelines_are_counted_and_strange_names_are_harmless() {
         let mut one = Seen::default();
-        one.snapshot.record.command = "a\x1b[2J | b".to_owned();
+        Arc::make_mut(&mut one.snapshot).record.command = "a\x1b[2J | b".to_owned();
         let mut idle = Seen::default();
         idle.is_idle = true;
-        idle.snapshot.record.command = "journalctl -f | grep x".to_owned();
+        Arc::make_mut(&mut idle.snapshot).record.command = "journalctl -f | grep x".to_owned();
         let mut all = Overview::default();
         all.pipelines = vec![one, idle];
         all.hidden_pipelines = 2;
