@@ -1,6 +1,5 @@
 //! `run --auto`: the same bytes and statuses, also where a rule would be wrong.
 
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::sandbox::{Ended, Sandbox, finish, status_text};
@@ -126,10 +125,8 @@ fn a_line_that_asks_for_statuses_gets_those_of_the_shell() {
 #[test]
 fn a_program_that_is_not_what_it_seems_is_found_out() {
     let place = inputs();
-    let lie = place.path("bin/uniq");
     std::fs::create_dir(place.path("bin")).unwrap();
-    std::fs::write(&lie, "#!/bin/sh\nexec /usr/bin/uniq \"$@\" | sed s/Word1/Wort/\n").unwrap();
-    std::fs::set_permissions(&lie, PermissionsExt::from_mode(0o755)).unwrap();
+    place.script("bin/uniq", "#!/bin/sh\nexec /usr/bin/uniq \"$@\" | sed s/Word1/Wort/\n");
     let path = format!("{}:{}", place.path("bin").display(), std::env::var("PATH").unwrap());
     for line in ["cut -d' ' -f2 big | sort | uniq -c", "sort big | uniq -c"] {
         assert_is_found_out(&place, &path, line);

@@ -230,7 +230,7 @@ fn everyone_may_enter(place: &Sandbox) {
 
 /// A copy of the binary that a user without rights can reach.
 fn reachable_copy(place: &Sandbox) {
-    std::fs::copy(fullbore(), place.path("fullbore-copy")).unwrap();
+    place.copy_program(fullbore(), "fullbore-copy");
     everyone_may_enter(place);
 }
 
@@ -282,8 +282,7 @@ fn a_stage_of_another_user_is_a_marked_gap() {
     require_programs!("setpriv");
     let place = Sandbox::new();
     reachable_copy(&place);
-    let cat = place.path("cat-of-root");
-    std::fs::copy("/bin/cat", &cat).unwrap();
+    let cat = place.copy_program("/bin/cat", "cat-of-root");
     std::fs::set_permissions(&cat, std::fs::Permissions::from_mode(0o4755)).unwrap();
     let mut command = place.command("setpriv");
     command.args([

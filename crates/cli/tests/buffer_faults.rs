@@ -170,9 +170,8 @@ fn a_user_with_few_pipes_gets_memory_instead() {
         "only root can become another user"
     );
     let place = Sandbox::new();
-    for (name, program) in [("ends-copy", relay_ends().into()), ("fullbore-copy", fullbore())] {
-        fs::copy(program, place.path(name)).unwrap();
-    }
+    place.copy_program(relay_ends(), "ends-copy");
+    place.copy_program(fullbore(), "fullbore-copy");
     fs::set_permissions(place.path("."), std::os::unix::fs::PermissionsExt::from_mode(0o777))
         .unwrap();
     let as_user = "setpriv --reuid 65532 --regid 65532 --clear-groups";
@@ -213,7 +212,7 @@ fn threads_that_are_refused_are_said() {
         "only root can become another user"
     );
     let place = Sandbox::new();
-    fs::copy(fullbore(), place.path("fullbore-copy")).unwrap();
+    place.copy_program(fullbore(), "fullbore-copy");
     let mut command = place.command("bash");
     command.args([
         "-c",

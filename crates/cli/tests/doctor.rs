@@ -91,7 +91,7 @@ fn a_user_without_privileges_gets_an_answer() {
     require!(rustix::process::geteuid().is_root(), "only root can become another user");
     require_programs!("setpriv");
     let place = Sandbox::new();
-    std::fs::copy(fullbore(), place.path("fullbore-copy")).unwrap();
+    place.copy_program(fullbore(), "fullbore-copy");
     std::fs::set_permissions(place.path(""), std::fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = place.command("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);

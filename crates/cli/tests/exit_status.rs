@@ -86,7 +86,7 @@ fn a_thread_that_is_refused_is_125_and_nothing_was_started() {
         "only root can become another user"
     );
     let place = Sandbox::new();
-    fs::copy(fullbore(), place.path("fullbore-copy")).unwrap();
+    place.copy_program(fullbore(), "fullbore-copy");
     fs::set_permissions(place.path("."), fs::Permissions::from_mode(0o777)).unwrap();
     // A user of its own for each run of the tests: the limit counts the processes and threads of a user.
     let user = 60_000 + std::process::id() % 5_000;

@@ -224,7 +224,7 @@ fn a_folder_that_cannot_be_listed_is_counted() {
         fs::set_permissions(place.path(folder), fs::Permissions::from_mode(0o755)).unwrap();
     }
     fs::set_permissions(place.path("records/c"), fs::Permissions::from_mode(0o0)).unwrap();
-    fs::copy(crate::sandbox::fullbore(), place.path("fullbore-copy")).unwrap();
+    place.copy_program(crate::sandbox::fullbore(), "fullbore-copy");
     let mut command = place.command("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
     command.args(["./fullbore-copy", "gather", "records"]);

@@ -384,7 +384,7 @@ fn a_stage_with_a_key_is_observed_by_another_user_than_root() {
     let folder = place.path("");
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
     std::os::unix::fs::chown(place.path("key"), Some(65534), Some(65534)).unwrap();
-    std::fs::copy(fullbore(), place.path("fullbore")).unwrap();
+    place.copy_program(fullbore(), "fullbore");
     let line = "setpriv --reuid=65534 --regid=65534 --clear-groups ./fullbore run -q --strict --report r.json \
                 './fullbore gen zero --bytes 200M | ./fullbore gost seal --key-file key | cat > /dev/null'; echo $?";
     let ended = bash(&place, line);

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Seek, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -49,6 +49,29 @@ impl Sandbox {
 
     pub(crate) fn mark(&self) -> &str {
         &self.mark
+    }
+
+    /// A copy of the program in this place, which everyone may run.
+    pub(crate) fn copy_program(&self, program: impl AsRef<Path>, name: &str) -> PathBuf {
+        self.install(fs::File::open(program).unwrap(), name)
+    }
+
+    /// A program in this place with this text, which begins with `#!`.
+    pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file.rewind().unwrap();
+        self.install(file, name)
+    }
+
+    /// Another process writes it. If this one did, a child that another test starts at that moment would have
+    /// inherited the descriptor, and until its `exec` Linux would run the program for nobody (ETXTBSY, execve(2)).
+    fn install(&self, contents: fs::File, name: &str) -> PathBuf {
+        let program = self.path(name);
+        let mut write = Command::new("sh");
+        write.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(&program).stdin(contents);
+        assert!(write.status().unwrap().success(), "{} was not written", program.display());
+        program
     }
 
     /// A command in this place, in a process group of its own, with no input.

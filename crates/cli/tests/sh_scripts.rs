@@ -1,7 +1,6 @@
 //! Scripts that must behave under `fullbore sh` exactly as under the real shell, and the comparison.
 
 use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use fullbore_record::RunRecord;
@@ -96,8 +95,7 @@ impl Script {
         let place = Sandbox::new();
         fs::write(place.path("input"), "one\ntwo\nthree\n").unwrap();
         if !self.script.is_empty() {
-            fs::write(place.path("script"), &self.script).unwrap();
-            fs::set_permissions(place.path("script"), fs::Permissions::from_mode(0o755)).unwrap();
+            place.script("script", &self.script);
         }
         let mut command = place.command(&shell[0]);
         command.args(&shell[1..]).args(&self.words).arg(with_fixture(&self.line));

@@ -51,11 +51,9 @@ fn a_pipe_grows_only_if_the_users_other_programs_keep_a_quarter_of_the_limit() {
     require!(limit_mib >= 16, "this machine limits the pipes of a user to {limit_mib} MiB");
     let place = Sandbox::new();
     let stage = with_fixture("{stage}");
-    for (name, program) in
-        [("ends", relay_ends().into()), ("fullbore", fullbore()), ("stage", stage.into())]
-    {
-        std::fs::copy::<std::path::PathBuf, _>(program, place.path(name)).unwrap();
-    }
+    place.copy_program(relay_ends(), "ends");
+    place.copy_program(fullbore(), "fullbore");
+    place.copy_program(stage, "stage");
     std::fs::set_permissions(place.path(""), std::fs::Permissions::from_mode(0o777)).unwrap();
     for (pipes, options, is_room) in [
         (limit_mib / 2, &[][..], true),

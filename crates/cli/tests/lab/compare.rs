@@ -1,8 +1,5 @@
 //! What got faster or slower: between two records, and between two builds in one.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
-
 use super::{TINY, lab, out, place, record};
 use crate::sandbox::{Sandbox, fullbore, status_text};
 
@@ -76,8 +73,7 @@ fn another_build_is_measured_beside_this_one_and_a_slower_one_is_told() {
     std::fs::write(place.path("builds.toml"), BUILDS).unwrap();
     // A build that takes its time, by a relative path.
     let slow = format!("#!/bin/sh\nsleep 0.2\nexec {} \"$@\"\n", fullbore().display());
-    std::fs::write(place.path("before"), slow).unwrap();
-    std::fs::set_permissions(place.path("before"), Permissions::from_mode(0o755)).unwrap();
+    place.script("before", &slow);
     let args = ["--runs", "8", "builds.toml", "--against", "before", "--report", "both.json"];
     let ended = lab(&place, &args);
     assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
