@@ -136,6 +136,17 @@ fn json_has_the_keys_of_the_schema() {
     assert_eq!(keys(&report["timeline"]["stages"][0]), sorted(STAGE_TIMELINE));
 }
 
+/// yash waits for the last stage only and leaves the others to fullbore.
+#[test]
+fn cpu_time_of_stages_that_no_shell_waited_for_is_counted() {
+    require_programs!("yash", "gzip");
+    let line = "for i in 1 2 3; do head -c 6M /dev/zero | gzip -9 | cat >/dev/null; done";
+    let record = Sandbox::new().record(&["--shell", "yash"], line);
+    let in_stages_ns: u64 = record.stages.iter().map(|stage| stage.cpu_ns).sum();
+    let cpu_ns = record.cpu_ns.expect("all processes have ended");
+    assert!(in_stages_ns > 0 && in_stages_ns < cpu_ns + 20_000_000, "{in_stages_ns} of {cpu_ns}");
+}
+
 #[test]
 fn the_numbers_of_a_record_fit_together() {
     let record = Sandbox::new().record(&[], LINE);

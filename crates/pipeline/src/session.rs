@@ -17,7 +17,9 @@ use crate::onlooker::Onlooker;
 use crate::pace::Pace;
 use crate::recording::{End, Recorder, Start};
 use crate::sampler::Sampler;
-use crate::subject::{Doubt, Event, Events, Exact, Sender, Started, as_shell_reports, start};
+use crate::subject::{
+    Doubt, Event, Events, Exact, Sender, Started, as_shell_reports, collect_ended, start,
+};
 use crate::summarise::{Frame, Numbers, record};
 use crate::topology::pipes::Pipes;
 use crate::topology::{Roots, Topology};
@@ -326,6 +328,10 @@ impl Session {
         let elapsed_ns = self.elapsed_ns();
         self.sample(elapsed_ns);
         self.watch.learn_statuses();
+        // Only now, since nothing can be read about a process that was waited for.
+        for (pid, status) in collect_ended() {
+            self.watch.note_status(pid, as_shell_reports(status));
+        }
         self.watch.note_status(self.started.pid, exit_status);
         self.watch.finish(Duration::ZERO);
         self.waking.finish(elapsed_ns);

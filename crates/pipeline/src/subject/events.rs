@@ -167,6 +167,15 @@ fn wait_for_children(shell: i32, to: &mpsc::Sender<Event>) {
     }
 }
 
+/// Waits for the children that have ended, and returns the number and status (wait(2)) of each. The last ones of a pipeline
+/// are left to fullbore by shells that wait only for its last stage (ksh93, yash). Linux counts their CPU time only then.
+pub(crate) fn collect_ended() -> Vec<(i32, i32)> {
+    let ended = || wait(WaitOptions::NOHANG).ok().flatten();
+    std::iter::from_fn(ended)
+        .map(|(pid, status)| (pid.as_raw_nonzero().get(), status.as_raw()))
+        .collect()
+}
+
 /// What the news of a child means; `None`: nothing, such as the stop of a process that is not the shell.
 fn event_of(pid: i32, status: WaitStatus, shell: i32) -> Option<Event> {
     match (pid == shell, status.stopping_signal()) {

@@ -7,7 +7,7 @@ mod spawn;
 
 pub(crate) use end::as_shell_reports;
 pub use end::die_of;
-pub(crate) use events::{Event, Events, Sender};
+pub(crate) use events::{Event, Events, Sender, collect_ended};
 pub(crate) use passing::Doubt;
 pub use spawn::Exact;
 pub(crate) use spawn::{Started, start};

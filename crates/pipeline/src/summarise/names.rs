@@ -50,15 +50,9 @@ pub(crate) fn labels(
         true if life_ns(*index) > EXECUTES_WITHIN_NS => Who::Compound,
         true => Who::Copy,
     };
-    let mut names: Vec<Who<'_>> = started.iter().map(who).collect();
-    let mut aligned = align(&names, &texts);
-    if aligned.is_empty() {
-        // A copy that ended before it executed anything may be of the body of a loop.
-        started.retain(|index| who(index) != Who::Copy);
-        names.retain(|name| *name != Who::Copy);
-        aligned = align(&names, &texts);
-    }
-    for (index, text) in started.iter().zip(aligned) {
+    let names: Vec<Who<'_>> = started.iter().map(who).collect();
+    for (index, text) in started.iter().zip(align(&names, &texts)) {
+        let Some(text) = text else { continue };
         labels.entry(*index).and_modify(|label| *label = label::shorten(text, 200));
     }
     labels
@@ -75,10 +69,13 @@ enum Who<'a> {
     Copy,
 }
 
-/// The texts of stages, in the order in which a shell started them: a program's text holds its name, a
-/// copy of the shell runs a loop or a group. Empty when they do not fit: a wrong name is worse
-/// than none. A stage too short to be seen leaves its text over.
-fn align<'t>(names: &[Who<'_>], texts: &'t [String]) -> Vec<&'t str> {
+/// The text of each stage; stages and texts are in the order in which a shell started them.
+///
+/// A program's text holds its name; a copy of the shell runs a loop or a group. What was too short to be seen leaves its text
+/// over, and a copy may belong to no text (it ended before it executed anything, in the body of a loop). So the stages are aligned as
+/// two versions of a file are: as many as possible get a text, programs first. A stage whose text differs between the best
+/// alignments gets none, since a wrong name is worse.
+fn align<'t>(names: &[Who<'_>], texts: &'t [String]) -> Vec<Option<&'t str>> {
     let is_compound = |text: &str| {
         ["while ", "until ", "for ", "if ", "case ", "select ", "{ ", "("]
             .iter()
@@ -86,22 +83,53 @@ fn align<'t>(names: &[Who<'_>], texts: &'t [String]) -> Vec<&'t str> {
     };
     // More loops and groups than the line has: some are functions, whose text looks like any command's.
     let compounds = names.iter().filter(|who| **who == Who::Compound).count();
-    let are_functions = names.len() == texts.len()
-        && compounds > texts.iter().filter(|text| is_compound(text)).count();
-    let mut left = texts.iter();
-    let mut found = Vec::with_capacity(names.len());
-    for name in names {
-        let fits = |text: &&String| match name {
-            Who::Program(name) => text.contains(*name),
-            Who::Compound => is_compound(text) || are_functions,
-            Who::Copy => is_compound(text) || names.len() == texts.len(),
+    let are_all_there = names.len() == texts.len();
+    let are_functions =
+        are_all_there && compounds > texts.iter().filter(|text| is_compound(text)).count();
+    // Each kind outweighs any number of the next one: a line has fewer than 1000 stages with names.
+    let worth = |name: usize, text: usize| match names[name] {
+        Who::Program(program) => texts[text].contains(program).then_some(1_000_000),
+        Who::Compound => (is_compound(&texts[text]) || are_functions).then_some(1_000),
+        Who::Copy => (is_compound(&texts[text]) || are_all_there).then_some(1),
+    };
+    let (before, after) = best_worths([names.len(), texts.len()], worth);
+    let best = before[names.len()][texts.len()];
+    let text_of = |name: usize| {
+        let is_best = |text: &usize| {
+            worth(name, *text).is_some_and(|worth| {
+                before[name][*text] + worth + after[name + 1][*text + 1] == best
+            })
         };
-        match left.find(fits) {
-            Some(text) => found.push(text.as_str()),
-            None => return Vec::new(),
+        let mut found = (0..texts.len()).filter(is_best);
+        let may_lack = (0..=texts.len()).any(|t| before[name][t] + after[name + 1][t] == best);
+        match (found.next(), found.next()) {
+            (Some(text), None) if !may_lack => Some(texts[text].as_str()),
+            _ => None,
+        }
+    };
+    (0..names.len()).map(text_of).collect()
+}
+
+/// The best worth of an alignment of the first `i` names with the first `j` texts, and of all from there on.
+fn best_worths(
+    [names, texts]: [usize; 2],
+    worth: impl Fn(usize, usize) -> Option<u64>,
+) -> (Vec<Vec<u64>>, Vec<Vec<u64>>) {
+    let mut before = vec![vec![0; texts + 1]; names + 1];
+    let mut after = before.clone();
+    for i in 1..=names {
+        for j in 1..=texts {
+            let pair = worth(i - 1, j - 1).map_or(0, |worth| before[i - 1][j - 1] + worth);
+            before[i][j] = pair.max(before[i - 1][j]).max(before[i][j - 1]);
         }
     }
-    found
+    for i in (0..names).rev() {
+        for j in (0..texts).rev() {
+            let pair = worth(i, j).map_or(0, |worth| after[i + 1][j + 1] + worth);
+            after[i][j] = pair.max(after[i + 1][j]).max(after[i][j + 1]);
+        }
+    }
+    (before, after)
 }
 
 /// A name as the line has it: a program that ended before its words were read is `[head]` (see ps(1)).
@@ -137,29 +165,50 @@ pub(crate) fn text_of(words: &[String]) -> String {
 mod tests {
     use super::*;
 
+    /// The places of the texts that stages get; 9: none.
+    fn places(names: &[Who<'_>], texts: &[&str]) -> Vec<usize> {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let place = |text: Option<&str>| {
+            text.map_or(9, |text| {
+                texts.iter().position(|other| std::ptr::eq(&**other, text)).unwrap()
+            })
+        };
+        align(names, &texts).into_iter().map(place).collect()
+    }
+
+    const SEQ: Who<'_> = Who::Program("seq");
+    const SORT: Who<'_> = Who::Program("sort");
+
     #[test]
     fn a_loop_gets_its_text_though_a_short_stage_was_not_seen() {
-        let texts = ["seq 9", "while read l; do echo $l; done", "sort"].map(str::to_owned);
-        let (seq, sort) = (Who::Program("seq"), Who::Program("sort"));
-        assert_eq!(align(&[Who::Copy, sort], &texts), [&texts[1], &texts[2]]);
-        assert_eq!(align(&[seq, Who::Compound, sort], &texts), texts);
-        assert_eq!(align(&[Who::Copy, Who::Compound, sort], &texts), texts);
+        let texts = ["seq 9", "while read l; do echo $l; done", "sort"];
+        assert_eq!(places(&[Who::Copy, SORT], &texts), [1, 2]);
+        assert_eq!(places(&[SEQ, Who::Compound, SORT], &texts), [0, 1, 2]);
+        assert_eq!(places(&[Who::Copy, Who::Compound, SORT], &texts), [0, 1, 2]);
     }
 
     #[test]
     fn a_function_has_the_text_of_a_command() {
-        let texts = ["seq 9", "f", "while read l; do echo $l; done"].map(str::to_owned);
-        let names = [Who::Program("seq"), Who::Compound, Who::Compound];
-        assert_eq!(align(&names, &texts), texts);
+        let texts = ["seq 9", "f", "while read l; do echo $l; done"];
+        assert_eq!(places(&[SEQ, Who::Compound, Who::Compound], &texts), [0, 1, 2]);
     }
 
     /// `seq` was not seen, but a copy for the body of the loop was.
     #[test]
     fn a_loop_is_not_called_by_the_command_before_it() {
-        let texts = ["seq 9", "while read l; do echo $l; done", "sort"].map(str::to_owned);
-        let sort = Who::Program("sort");
-        assert!(align(&[Who::Compound, Who::Copy, sort], &texts).is_empty());
-        assert_eq!(align(&[Who::Compound, sort], &texts), [&texts[1], &texts[2]]);
+        let texts = ["seq 9", "while read l; do echo $l; done", "sort"];
+        assert_eq!(places(&[Who::Compound, Who::Copy, SORT], &texts), [1, 9, 2]);
+        assert_eq!(places(&[Who::Compound, SORT], &texts), [1, 2]);
+    }
+
+    /// A copy that was slow to execute `mkdir` looks like the group behind it.
+    #[test]
+    fn a_stage_that_cannot_be_told_costs_no_other_its_name() {
+        let texts =
+            ["rm d", "mkdir d", "(sleep 1)", "cat d", "while read l; do :; done", "sort", "wait"];
+        let (rm, cat) = (Who::Program("rm"), Who::Program("cat"));
+        let names = [rm, Who::Compound, Who::Compound, cat, Who::Compound, SORT];
+        assert_eq!(places(&names, &texts), [0, 9, 9, 3, 4, 5]);
     }
 
     #[test]
@@ -169,9 +218,9 @@ mod tests {
 
     #[test]
     fn stages_that_do_not_fit_the_line_get_no_names() {
-        let texts = ["seq 9", "f", "sort"].map(str::to_owned);
-        assert!(align(&[Who::Program("awk"), Who::Copy], &texts).is_empty());
-        assert!(align(&[Who::Copy, Who::Program("sort")], &texts).is_empty());
+        let texts = ["seq 9", "f", "sort"];
+        assert_eq!(places(&[Who::Program("awk"), Who::Copy], &texts), [9, 9]);
+        assert_eq!(places(&[Who::Copy, SORT], &texts), [9, 2]);
     }
 
     #[test]
