@@ -161,9 +161,9 @@ impl Accounts {
         for (index, stage) in topology.stages.iter().enumerate() {
             if let Some(first) = stage.repeats
                 && self.absorbed.insert(index)
+                && let Ok([first, later]) = self.stages.get_disjoint_mut([first, index])
             {
-                let (before, after) = self.stages.split_at_mut(index);
-                before[first].absorb(&mut after[0]);
+                first.absorb(later);
             }
         }
     }

@@ -11,7 +11,7 @@ const ENDED_MAX: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct Leaders {
     held: BTreeMap<i32, Pidfd>,
-    /// Exit statuses that were told already.
+    /// Exit statuses of those that are held, if they were told already.
     told: BTreeMap<i32, i32>,
     /// Exit statuses of processes that are held no longer, to be told.
     left: Vec<(i32, i32)>,
@@ -38,7 +38,7 @@ impl Leaders {
         let forgotten = self.ended.len().saturating_sub(ENDED_MAX);
         for (pid, _) in self.ended.drain(..forgotten) {
             let Some(hold) = self.held.remove(&pid) else { continue };
-            if self.told.contains_key(&pid) {
+            if self.told.remove(&pid).is_some() {
                 continue;
             }
             self.left.extend(hold.wait_status().map(|status| (pid, status)));
@@ -49,9 +49,9 @@ impl Leaders {
     pub(crate) fn statuses(&mut self) -> Vec<(i32, i32)> {
         let untold = self.held.iter().filter(|(pid, _)| !self.told.contains_key(pid));
         let ended = untold.filter_map(|(pid, hold)| Some((*pid, hold.wait_status()?)));
-        let ended: Vec<(i32, i32)> = self.left.drain(..).chain(ended).collect();
+        let ended: Vec<(i32, i32)> = ended.collect();
         self.told.extend(ended.iter().copied());
-        ended
+        self.left.drain(..).chain(ended).collect()
     }
 
     /// The exit status, as wait(2) encodes it, of one of them, if it is known.

@@ -35,6 +35,7 @@ pub(crate) fn labels(
     // In the order in which the shell started them, not in that of the data.
     let mut started: Vec<usize> = (1..stages.len())
         .filter(|index| stages[*index].container == topology.roots.shell)
+        .filter(|index| stages[*index].repeats.is_none())
         .collect();
     if stages.first().is_some_and(|shell| &shell.words != shell_words) {
         started.push(0);

@@ -162,6 +162,7 @@ impl Topology {
         self.ends_due_ns = now_ns;
         if process.is_leader {
             stage.words.clone_from(words);
+            stage.is_copy = false;
         }
         // A shell that became its last command (exec) is a stage like any other.
         if process.is_container()
@@ -230,12 +231,16 @@ impl Topology {
         }
     }
 
-    /// After very many stages (a loop that runs for hours) new children count to the first stage of their shell.
+    /// After very many stages (a loop that runs for hours) new children count to the stage of their shell that had most.
     fn stage_when_many(&self, parent: i32) -> Option<usize> {
-        let is_first = |stage: &Stage| stage.container == parent && stage.repeats.is_none();
-        (self.stages.len() >= STAGES_EVER_MAX)
-            .then(|| self.stages.iter().position(is_first))
-            .flatten()
+        if self.stages.len() < STAGES_EVER_MAX {
+            return None;
+        }
+        let is_of_parent = |(_, stage): &(usize, &Stage)| {
+            stage.container == parent && stage.repeats.is_none() && !stage.is_container
+        };
+        let of_parent = self.stages.iter().enumerate().filter(is_of_parent);
+        of_parent.max_by_key(|(_, stage)| stage.processes).map(|(index, _)| index)
     }
 
     fn begin_stage(&mut self, born: &Born, now_ns: u64) {
@@ -261,6 +266,7 @@ impl Topology {
         let parent = self.processes.get(&born.parent);
         let is_copy = parent.is_some_and(|parent| parent.words == born.words);
         let program = if is_copy { Program::Parents } else { Program::Own };
+        self.stages[stage].is_copy |= is_copy && self.stages[stage].processes == 1;
         self.processes.insert(born.pid, Process::new(born, stage, program, now_ns));
         self.note_par(born.pid);
     }
@@ -327,17 +333,14 @@ impl Topology {
         self.stages[stage].is_container |= parent.is_leader && role == Role::Container;
         for child in self.family(pid, stage) {
             let Some(process) = self.processes.get(&child) else { continue };
-            let leader = Born {
-                pid: child,
-                parent: pid,
-                words: process.first_words.clone(),
-                ends: Vec::new(),
-            };
             let index = self.stages.len();
             // It was there before it was a stage, and takes along what it did (see `Accounts::move_processes`).
             let (words, environment) = (process.words.clone(), process.environment.clone());
+            let is_copy = process.program == Program::Parents;
+            let leader = Born { pid: child, parent: pid, words, ends: Vec::new() };
             let start_ns = process.first_ns.min(now_ns);
-            self.stages.push(Stage { words, environment, ..Stage::new(pid, &leader, start_ns) });
+            let stage = Stage::new(pid, &leader, start_ns);
+            self.stages.push(Stage { environment, is_copy, ..stage });
             self.move_family(child, index);
             if let Some(process) = self.processes.get_mut(&child) {
                 process.is_leader = true;
