@@ -20,6 +20,9 @@ const IDLE_WAITED_FOR: f64 = 0.05;
 /// Stages end at the same time when this share of the run lies between.
 const MOMENT: f64 = 0.05;
 
+/// Two stages that live at the same time for this share of a life are there side by side.
+const BESIDE: f64 = 0.5;
+
 /// An idle stage on the side lives as long, and has as much own time, as one that works.
 const IDLE_RIVAL: f64 = 0.8;
 
@@ -106,12 +109,17 @@ fn is_idle_on_the_side(flow: &Flow<'_>, index: usize) -> bool {
         })
 }
 
-/// Stages that pipes join went on as long as this one, which no pipe joins to any: `sleep 9 & a | b`.
+/// A stage that pipes join worked beside this one, which no pipe joins to any, and went on as long: `sleep 9 & a | b`. One that
+/// began when this one had ended was held up by it: `sleep 9; a | b`.
 fn is_outlived(flow: &Flow<'_>, index: usize) -> bool {
-    let end_ns = |stage: &StageFlow<'_>| stage.stage.start_ns as f64 + stage.life_ns;
-    let own_end_ns = end_ns(&flow.stages[index]);
+    let begin_ns = |stage: &StageFlow<'_>| stage.stage.start_ns as f64;
+    let end_ns = |stage: &StageFlow<'_>| begin_ns(stage) + stage.life_ns;
+    let own = &flow.stages[index];
     flow.stages.iter().any(|other| {
-        other.neighbours().next().is_some() && end_ns(other) >= own_end_ns - MOMENT * flow.span_ns
+        let together_ns = end_ns(own).min(end_ns(other)) - begin_ns(own).max(begin_ns(other));
+        other.neighbours().next().is_some()
+            && end_ns(other) >= end_ns(own) - MOMENT * flow.span_ns
+            && together_ns >= BESIDE * own.life_ns
     })
 }
 

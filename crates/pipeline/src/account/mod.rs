@@ -156,7 +156,9 @@ impl Accounts {
     /// Follows stages that turned out to be containers, and turns of loops that were joined.
     pub(crate) fn follow(&mut self, topology: &Topology) {
         for (stage, account) in topology.stages.iter().zip(&mut self.stages) {
-            account.become_container(stage.is_container);
+            let is_new = stage.is_container && !account.is_container();
+            let begun_ns = if is_new { topology.first_stage_ns(stage.leader.pid) } else { 0 };
+            account.become_container(stage.is_container, begun_ns, self.clock);
         }
         for (index, stage) in topology.stages.iter().enumerate() {
             if let Some(first) = stage.repeats
@@ -258,6 +260,7 @@ impl Accounts {
                 let words = par.copies.words.clone();
                 Some(MainProgram { words, environment, copies: Some(at_once) })
             }
+            _ if self.stages[stage].sleeps_mostly() => programs.sleeper(),
             _ => programs.main(),
         }
     }

@@ -110,6 +110,11 @@ impl Programs {
         self.leaders_ns + self.par_ns + self.others.values().map(|one| one.cpu_ns).sum::<u64>()
     }
 
+    /// The program that slept in a stage that did little else: the sleep(1) of a loop.
+    pub(crate) fn sleeper(self) -> Option<MainProgram> {
+        self.others.into_iter().find(|(name, _)| name == "sleep").map(|(_, usage)| usage.program)
+    }
+
     /// The program that used nearly all of the CPU time, if the stage did not begin with it.
     pub(crate) fn main(self) -> Option<MainProgram> {
         let sum_ns = self.sum_ns();
@@ -159,6 +164,16 @@ mod tests {
         assert_eq!(programs(500, &[("gzip -1", 900)]), None, "the shell worked, too");
         assert_eq!(programs(0, &[("gzip -1", 2)]), None, "too little to tell");
         assert_eq!(programs(9, &[]), None);
+    }
+
+    #[test]
+    fn a_stage_that_sleeps_has_the_program_that_did() {
+        let mut programs = Programs::default();
+        for (text, ms) in [("sed -n 1p", 40), ("sleep 0.4", 1), ("sleep 0.5", 1)] {
+            programs.add_other(&words(text), &Environment::default(), ms * 1_000_000);
+        }
+        assert_eq!(programs.sleeper().unwrap().words, ["sleep"]);
+        assert_eq!(Programs::default().sleeper(), None);
     }
 
     #[test]

@@ -133,6 +133,20 @@ impl Series {
         }
     }
 
+    /// Forgets everything from a moment on; a step that holds it goes, too.
+    pub(crate) fn keep_until(&mut self, clock: Clock, until_ns: u64) {
+        self.steps.truncate(clock.step(until_ns).saturating_sub(self.first));
+        self.steps.shrink_to_fit();
+    }
+
+    /// All that was spent.
+    pub(crate) fn sum(&self) -> Spent {
+        self.steps.iter().fold(Spent::default(), |mut sum, step| {
+            sum.add(&step.spent, 1.0);
+            sum
+        })
+    }
+
     /// Adds the steps of another series.
     pub(crate) fn absorb(&mut self, other: &Self) {
         for (place, step) in other.steps.iter().enumerate() {

@@ -97,6 +97,17 @@ impl StageAccount {
         self.spent.total_ns()
     }
 
+    /// It only starts stages.
+    pub(crate) fn is_container(&self) -> bool {
+        self.processes.are_containers
+    }
+
+    /// It slept more than it did anything else of its own.
+    pub(crate) fn sleeps_mostly(&self) -> bool {
+        let slept_ns = self.causes.get(&Cause::Sleep).copied().unwrap_or(0.0);
+        slept_ns > self.spent.running_ns && slept_ns > self.spent.other_ns / 2.0
+    }
+
     /// Adds the time until `to_ns`; the sample was taken at `now_ns`.
     pub(crate) fn add(
         &mut self,
@@ -120,12 +131,16 @@ impl StageAccount {
         divided
     }
 
-    /// When it turns out that it only starts stages: what was seen before was theirs.
-    pub(crate) fn become_container(&mut self, is_container: bool) {
+    /// When it turns out that it only starts stages: what was seen since the first of them began was theirs. `(sleep 1; a | b)`
+    /// slept before.
+    pub(crate) fn become_container(&mut self, is_container: bool, begun_ns: u64, clock: Clock) {
         if is_container && !self.processes.are_containers {
-            self.spent = Spent::default();
-            self.causes.clear();
-            self.series = Series::default();
+            self.series.keep_until(clock, begun_ns);
+            let spent = self.series.sum();
+            let kept =
+                if self.spent.other_ns > 0.0 { spent.other_ns / self.spent.other_ns } else { 0.0 };
+            self.causes.values_mut().for_each(|ns| *ns *= kept.min(1.0));
+            self.spent = spent;
             self.divider = Divider::default();
             self.wakes = Wakes::default();
         }

@@ -5,12 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::account::Accounts;
 use crate::topology::Topology;
 use crate::topology::pipes::{Pipe, PipeKey};
+use fullbore_record::Cause;
 
 /// A shell that only waits for its stages is no stage: it is shown above this share of the run's CPU time …
 const SHELL_CPU_SHARE_MIN: f64 = 0.05;
 /// … and this much of it, or when it waited on pipes itself for this share of its life.
 const SHELL_CPU_NS_MIN: u64 = 20_000_000;
 const SHELL_PIPE_SHARE_MIN: f64 = 0.02;
+/// … or for one of these for this share.
+const SHELL_WAIT_SHARE_MIN: f64 = 0.1;
+const OWN_CAUSES: [Cause; 3] = [Cause::Sleep, Cause::Terminal, Cause::FifoPeer];
 
 /// Numbers of stages and pipes in the record.
 #[derive(Clone, Debug, Default)]
@@ -111,7 +115,12 @@ fn is_shown(topology: &Topology, accounts: &Accounts, index: usize) -> bool {
     let life_ns = stage.last_ns.saturating_sub(stage.start_ns).max(1) as f64;
     let works = account.cpu_ns as f64 > total as f64 * SHELL_CPU_SHARE_MIN
         && account.cpu_ns > SHELL_CPU_NS_MIN;
-    works || account.spent.reading_ns + account.spent.writing_ns > SHELL_PIPE_SHARE_MIN * life_ns
+    // Not that: it waits for its children as a rule.
+    let causes = account.causes.iter().filter(|(cause, _)| OWN_CAUSES.contains(cause));
+    let waits_ns: f64 = causes.map(|(_, ns)| ns).sum();
+    works
+        || account.spent.reading_ns + account.spent.writing_ns > SHELL_PIPE_SHARE_MIN * life_ns
+        || waits_ns > SHELL_WAIT_SHARE_MIN * life_ns
 }
 
 fn is_pipe_shown(topology: &Topology, pipe: &Pipe) -> bool {

@@ -205,6 +205,12 @@ impl Topology {
         of_shell.count() <= stages.len() && stages.len() > 1
     }
 
+    /// When the first stage of a container began.
+    pub(crate) fn first_stage_ns(&self, container: i32) -> u64 {
+        let stages = self.stages.iter().filter(|stage| stage.container == container);
+        stages.map(|stage| stage.start_ns).min().unwrap_or(0)
+    }
+
     /// The stage that stands for this one in the record.
     pub(crate) fn standing(&self, index: usize) -> usize {
         std::iter::successors(Some(index), |index| self.stages[*index].repeats)
@@ -377,8 +383,10 @@ impl Topology {
 
 /// Notes that a process holds an end of a pipe.
 fn hold(pipes: &mut Pipes, process: &Process, held: &PipeEnd) {
-    // A shell that starts stages holds ends of their pipes for moments.
-    if process.is_container() && !pipes.is_outside(held.pipe) {
+    // A shell that starts stages holds ends of their pipes for moments. One that runs a loop in their midst reads and writes by
+    // its standard input and output, as nobody else does then.
+    let is_of_shell = process.is_container() && !pipes.is_outside(held.pipe);
+    if is_of_shell && held.fd > 1 {
         return;
     }
     let key = pipes.learn(held.pipe, held.path.clone());
@@ -388,7 +396,9 @@ fn hold(pipes: &mut Pipes, process: &Process, held: &PipeEnd) {
             let handle = Handle { pid: process.pid, fd: held.fd, pipe: held.pipe, end };
             // What leads outside is inherited by all; it is used where standard input and output lead.
             let is_standard = held.fd == if end == End::Read { 0 } else { 1 };
-            let purpose = if process.is_container() || pipe.is_outside && !is_standard {
+            let purpose = if is_of_shell && is_standard {
+                Purpose::Leaked
+            } else if process.is_container() || pipe.is_outside && !is_standard {
                 Purpose::Other
             } else if process.may_have_by_mistake(held.fd) {
                 Purpose::Leaked

@@ -175,7 +175,8 @@ impl Pipe {
     /// Forgets what a stage held, does not hold any more, and was never seen to wait on.
     pub(crate) fn forget_holder(&mut self, stage: usize) {
         for end in [End::Read, End::Write] {
-            let holds = self.held_by(stage, end).next().is_some();
+            let holds = self.held_by(stage, end).any(|held| held.purpose == Purpose::Use)
+                || self.leaked.contains(&(end, stage));
             if self.is_alive() && !holds && !self.waits.contains(&(end, stage)) {
                 self.claims.remove(&(end, stage));
                 self.leaked.remove(&(end, stage));
