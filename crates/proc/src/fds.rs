@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
-use crate::unix_sockets;
+use crate::unix_sockets::{self, Connection};
 
 /// A descriptor of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub enum Target {
     },
     /// A socket to a process of this machine: a Unix socket, a socket pair.
     LocalSocket,
+    /// One side of a socket pair whose other side the same process has: its threads, or its signal handlers, wake it by that.
+    OwnSocket,
     /// One side of a socket pair through which data flows one way only, by the inode of the side at which it arrives.
     OneWay(u64),
     /// A socket to a network, or of a kind that is not known.
@@ -94,14 +96,24 @@ pub(crate) fn look_up(folder: &Path, number: i32) -> io::Result<Fd> {
     let path = std::fs::read_link(&link)?;
     let (reads, writes) = (mode & 0o400 != 0, mode & 0o200 != 0);
     let target = target(&link, &path);
-    if let Some(one_way) = inode_of_socket(&path)
-        .filter(|_| target == Target::LocalSocket)
-        .and_then(unix_sockets::one_way)
-    {
-        let target = Target::OneWay(one_way.receiver);
-        return Ok(Fd { number, reads: one_way.reads, writes: !one_way.reads, target });
+    let inode = inode_of_socket(&path).filter(|_| target == Target::LocalSocket);
+    match inode.and_then(unix_sockets::connection) {
+        Some(Connection { one_way: Some(one_way), .. }) => {
+            let target = Target::OneWay(one_way.receiver);
+            Ok(Fd { number, reads: one_way.reads, writes: !one_way.reads, target })
+        }
+        Some(Connection { peer: Some(peer), .. }) if has_socket(folder, peer) => {
+            Ok(Fd { number, reads, writes, target: Target::OwnSocket })
+        }
+        _ => Ok(Fd { number, reads, writes, target }),
     }
-    Ok(Fd { number, reads, writes, target })
+}
+
+/// Whether a descriptor in this folder leads to the socket with this inode.
+fn has_socket(folder: &Path, inode: u64) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    let mut links = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    links.any(|link| inode_of_socket(&link) == Some(inode))
 }
 
 fn inode_of_socket(path: &Path) -> Option<u64> {
@@ -212,7 +224,21 @@ mod tests {
         assert_eq!(own(&std::fs::File::open("/dev/null").unwrap()).target, Target::Device);
         assert_eq!(own(&tempfile::tempfile().unwrap()).target, Target::File);
         let (socket, peer) = std::os::unix::net::UnixStream::pair().unwrap();
-        assert_eq!(own(&socket).target, Target::LocalSocket);
+        assert_eq!(own(&socket).target, Target::OwnSocket);
+        let abroad = rustix::net::socketpair(
+            rustix::net::AddressFamily::UNIX,
+            rustix::net::SocketType::STREAM,
+            rustix::net::SocketFlags::CLOEXEC,
+            None,
+        );
+        let (ours, theirs) = abroad.unwrap();
+        let mut command = std::process::Command::new("cat");
+        command.stdin(theirs).stdout(std::process::Stdio::null());
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        assert_eq!(own(&ours).target, Target::LocalSocket, "the other side is a child's");
+        drop(ours);
+        child.wait().unwrap();
         socket.shutdown(std::net::Shutdown::Read).unwrap();
         let inode = rustix::fs::fstat(&peer).unwrap().st_ino;
         let writing = own(&socket);

@@ -5,6 +5,14 @@
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
 use rustix::net::{recv, send, socket_with};
 
+/// A connected socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Connection {
+    /// Inode of the socket at the other side.
+    pub(crate) peer: Option<u64>,
+    pub(crate) one_way: Option<OneWay>,
+}
+
 /// A connected socket through which data flows one way only, because the other way was shut down: how ksh93 joins the
 /// stages of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +37,8 @@ const REQUEST_BYTES: usize = HEADER_BYTES + 24;
 const REQUEST_LENGTH: u32 = 40;
 const ATTRIBUTE_BYTES: usize = 4;
 
-/// Finds out whether the Unix socket with this inode is used one way; `None` when it is not, when it has no peer any more,
-/// and when Linux does not tell.
-pub(crate) fn one_way(inode: u64) -> Option<OneWay> {
+/// Asks about the Unix socket with this inode; `None` when Linux does not tell.
+pub(crate) fn connection(inode: u64) -> Option<Connection> {
     let inode = u32::try_from(inode).ok()?;
     let family = AddressFamily::NETLINK;
     let socket =
@@ -59,8 +66,11 @@ fn request(inode: u32) -> [u8; REQUEST_BYTES] {
 }
 
 /// Parses `struct nlmsghdr`, `struct unix_diag_msg` and the attributes behind it.
-fn parse(inode: u32, answer: &[u8]) -> Option<OneWay> {
-    if u16_at(answer, 4)? != SOCK_DIAG_BY_FAMILY || u32_at(answer, HEADER_BYTES + 4)? != inode {
+fn parse(inode: u32, answer: &[u8]) -> Option<Connection> {
+    let is_whole = usize::try_from(u32_at(answer, 0)?).ok()? <= answer.len();
+    let is_answer =
+        u16_at(answer, 4)? == SOCK_DIAG_BY_FAMILY && u32_at(answer, HEADER_BYTES + 4)? == inode;
+    if !is_whole || !is_answer {
         return None;
     }
     let (mut peer, mut shut) = (None, 0);
@@ -76,11 +86,13 @@ fn parse(inode: u32, answer: &[u8]) -> Option<OneWay> {
         at += length.max(ATTRIBUTE_BYTES).next_multiple_of(4);
     }
     let receiver = match shut {
-        SEND_SHUTDOWN => inode,
-        RCV_SHUTDOWN => peer?,
-        _ => return None,
+        SEND_SHUTDOWN => Some(inode),
+        RCV_SHUTDOWN => peer,
+        _ => None,
     };
-    Some(OneWay { receiver: u64::from(receiver), reads: shut == SEND_SHUTDOWN })
+    let one_way = receiver
+        .map(|receiver| OneWay { receiver: u64::from(receiver), reads: shut == SEND_SHUTDOWN });
+    Some(Connection { peer: peer.map(u64::from), one_way })
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -102,24 +114,29 @@ mod tests {
         rustix::fs::fstat(socket).unwrap().st_ino
     }
 
+    fn one_way(socket: &impl AsFd) -> Option<OneWay> {
+        connection(inode(socket))?.one_way
+    }
+
     #[test]
     fn a_pair_that_is_used_one_way_is_known_from_both_sides() {
         let (reader, writer) = UnixStream::pair().unwrap();
-        assert_eq!(one_way(inode(&reader)), None, "both ways are open");
+        assert_eq!(one_way(&reader), None, "both ways are open");
+        assert_eq!(connection(inode(&reader)).unwrap().peer, Some(inode(&writer)));
         reader.shutdown(Shutdown::Write).unwrap();
         writer.shutdown(Shutdown::Read).unwrap();
         let receiver = inode(&reader);
-        assert_eq!(one_way(inode(&reader)), Some(OneWay { receiver, reads: true }));
-        assert_eq!(one_way(inode(&writer)), Some(OneWay { receiver, reads: false }));
+        assert_eq!(one_way(&reader), Some(OneWay { receiver, reads: true }));
+        assert_eq!(one_way(&writer), Some(OneWay { receiver, reads: false }));
         drop(writer);
-        assert_eq!(one_way(inode(&reader)), None, "nobody writes any more");
+        assert_eq!(one_way(&reader), None, "nobody writes any more");
     }
 
     #[test]
     fn a_socket_that_is_none_of_unix_is_not_known() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        assert_eq!(one_way(inode(&listener)), None);
-        assert_eq!(one_way(u64::MAX), None);
+        assert_eq!(connection(inode(&listener)), None);
+        assert_eq!(connection(u64::MAX), None);
     }
 
     #[test]
@@ -135,9 +152,13 @@ mod tests {
         };
         attribute(UNIX_DIAG_PEER, &9_u32.to_ne_bytes());
         attribute(UNIX_DIAG_SHUTDOWN, &[RCV_SHUTDOWN]);
-        assert_eq!(parse(7, &answer), Some(OneWay { receiver: 9, reads: false }));
+        let length = u32::try_from(answer.len()).unwrap();
+        answer[..4].copy_from_slice(&length.to_ne_bytes());
+        let found =
+            Connection { peer: Some(9), one_way: Some(OneWay { receiver: 9, reads: false }) };
+        assert_eq!(parse(7, &answer), Some(found));
         assert_eq!(parse(8, &answer), None, "the answer to another question");
-        for length in 0..answer.len() - 3 {
+        for length in 0..answer.len() {
             assert_eq!(parse(7, &answer[..length]), None, "{length} bytes");
         }
     }

@@ -61,6 +61,12 @@ impl Sight<'_> {
     }
 
     fn polling(&self, process: &mut ProcessFiles, entries: &[PollEntry]) -> Doing {
+        // What wakes itself by a socket pair of its own (curl, which sleeps to keep to a rate) waits for nobody by that.
+        let mut is_own = |entry: &PollEntry| {
+            let fd = process.fd(self.root, entry.fd, |_| false);
+            fd.is_some_and(|fd| fd.target == Target::OwnSocket)
+        };
+        let entries: Vec<&PollEntry> = entries.iter().filter(|entry| !is_own(entry)).collect();
         if entries.is_empty() {
             return Doing::Waiting(Cause::Sleep);
         }
@@ -124,7 +130,7 @@ fn awaited_of(target: &Target) -> Awaited {
     Awaited::Other(match target {
         Target::Socket => Cause::Network,
         Target::LocalSocket => Cause::LocalSocket,
-        Target::Timer => Cause::Sleep,
+        Target::Timer | Target::OwnSocket => Cause::Sleep,
         Target::Process => Cause::Child,
         Target::Events => Cause::Event,
         Target::Terminal => Cause::Terminal,

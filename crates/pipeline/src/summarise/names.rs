@@ -40,7 +40,9 @@ pub(crate) fn labels(
     if stages.first().is_some_and(|shell| &shell.words != shell_words) {
         started.push(0);
     }
-    let texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
+    let mut texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
+    let functions: Vec<String> = texts.iter().filter_map(|text| defined_in(text)).collect();
+    texts.retain(|text| defined_in(text).is_none());
     let shell = program_of(shell_words);
     let who = |index: &usize| match is_copy(*index) {
         false => match in_the_line(program_of(&stages[*index].words)) {
@@ -52,11 +54,23 @@ pub(crate) fn labels(
         true => Who::Copy,
     };
     let names: Vec<Who<'_>> = started.iter().map(who).collect();
-    for (index, text) in started.iter().zip(align(&names, &texts)) {
+    for (index, text) in started.iter().zip(align(&names, &texts, &functions)) {
         let Some(text) = text else { continue };
         labels.entry(*index).and_modify(|label| *label = label::shorten(text, 200));
     }
     labels
+}
+
+/// The name of the function that a text defines: `f() { …; }`, `function f { …; }`.
+fn defined_in(text: &str) -> Option<String> {
+    let (first, rest) = text.split_once(|c: char| c.is_whitespace() || c == '(')?;
+    let name = match first {
+        "function" => rest.split(|c: char| c.is_whitespace() || c == '(').next()?,
+        _ if text[first.len()..].trim_start().starts_with("()") => first,
+        _ => return None,
+    };
+    let is_name = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
+    (!name.is_empty() && name.chars().all(is_name)).then(|| name.to_owned())
 }
 
 /// What a stage is known to be.
@@ -76,11 +90,16 @@ enum Who<'a> {
 /// over, and a copy may belong to no text (it ended before it executed anything, in the body of a loop). So the stages are aligned as
 /// two versions of a file are: as many as possible get a text, programs first. A stage whose text differs between the best
 /// alignments gets none, since a wrong name is worse.
-fn align<'t>(names: &[Who<'_>], texts: &'t [String]) -> Vec<Option<&'t str>> {
+fn align<'t>(names: &[Who<'_>], texts: &'t [String], functions: &[String]) -> Vec<Option<&'t str>> {
+    let is_call = |text: &str| {
+        let first = text.split_whitespace().next().unwrap_or_default();
+        functions.iter().any(|function| function == first)
+    };
     let is_compound = |text: &str| {
-        ["while ", "until ", "for ", "if ", "case ", "select ", "{ ", "("]
-            .iter()
-            .any(|start| text.starts_with(start))
+        is_call(text)
+            || ["while ", "until ", "for ", "if ", "case ", "select ", "{ ", "("]
+                .iter()
+                .any(|start| text.starts_with(start))
     };
     // More loops and groups than the line has: some are functions, whose text looks like any command's.
     let compounds = names.iter().filter(|who| **who == Who::Compound).count();
@@ -174,7 +193,7 @@ mod tests {
                 texts.iter().position(|other| std::ptr::eq(&**other, text)).unwrap()
             })
         };
-        align(names, &texts).into_iter().map(place).collect()
+        align(names, &texts, &["twice".to_owned()]).into_iter().map(place).collect()
     }
 
     const SEQ: Who<'_> = Who::Program("seq");
@@ -192,6 +211,23 @@ mod tests {
     fn a_function_has_the_text_of_a_command() {
         let texts = ["seq 9", "f", "while read l; do echo $l; done"];
         assert_eq!(places(&[SEQ, Who::Compound, Who::Compound], &texts), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_function_that_the_line_defines_is_known() {
+        let texts = ["seq 9", "twice", "sort -n", "cat"];
+        assert_eq!(places(&[Who::Compound, SORT], &texts), [1, 2]);
+        for (text, name) in [
+            ("f() { seq 9; }", Some("f")),
+            ("my-f () (seq 9)", Some("my-f")),
+            ("function g { seq 9; }", Some("g")),
+            ("seq 9", None),
+            ("(seq 9)", None),
+            ("$(f)", None),
+            ("awk 'f() {}'", None),
+        ] {
+            assert_eq!(defined_in(text).as_deref(), name, "{text}");
+        }
     }
 
     /// `seq` was not seen, but a copy for the body of the loop was.
