@@ -83,7 +83,8 @@ impl Accounts {
     /// the processes that ended. Returns what stages wait for.
     pub(crate) fn take_in(&mut self, topology: &Topology, look: &Look) -> Vec<Wait> {
         let now_ns = look.known_until_ns().max(self.last_ns + 1);
-        for _ in 0..self.clock.reach(now_ns) {
+        let series = self.stages.iter().filter(|stage| !stage.series.is_empty()).count();
+        for _ in 0..self.clock.reach(now_ns, series) {
             self.stages.iter_mut().for_each(|stage| stage.series.halve());
         }
         self.begin_stages(topology);

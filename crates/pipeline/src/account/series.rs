@@ -4,6 +4,9 @@ use fullbore_record::StageTimeline;
 
 /// Steps kept: with more, two become one. 600 are about one for each pixel of a page's width.
 const STEPS_MAX: usize = 600;
+/// Steps of all stages together, at 56 bytes each, and what each stage has at least.
+const STEPS_OF_ALL_MAX: usize = 64 * STEPS_MAX;
+const STEPS_MIN: usize = 40;
 /// Length of a step in a short run.
 const FIRST_STEP_NS: u64 = 5_000_000;
 
@@ -61,10 +64,11 @@ impl Clock {
         Self { step_ns: FIRST_STEP_NS }
     }
 
-    /// Makes room for `now_ns`; says how often the steps of every series must be halved in number.
-    pub(crate) fn reach(&mut self, now_ns: u64) -> u32 {
+    /// Makes room for `now_ns` in so many series; says how often the steps of every series must be halved in number.
+    pub(crate) fn reach(&mut self, now_ns: u64, series: usize) -> u32 {
+        let most = (STEPS_OF_ALL_MAX / series.max(1)).clamp(STEPS_MIN, STEPS_MAX);
         let mut halvings = 0;
-        while now_ns / self.step_ns >= STEPS_MAX as u64 {
+        while now_ns / self.step_ns >= most as u64 {
             self.step_ns *= 2;
             halvings += 1;
         }
@@ -91,6 +95,7 @@ impl Series {
             }
         }
         self.first /= 2;
+        halved.shrink_to_fit();
         self.steps = halved;
     }
 
@@ -131,6 +136,10 @@ impl Series {
             step.read_bytes += read as f64 * share;
             step.written_bytes += written as f64 * share;
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
     }
 
     /// Forgets everything from a moment on; a step that holds it goes, too.
@@ -218,6 +227,17 @@ mod tests {
     }
 
     #[test]
+    fn many_stages_have_coarser_steps() {
+        let steps = |stages: usize| {
+            let mut clock = Clock::new();
+            clock.reach(60_000 * MS, stages);
+            60_000 * MS / clock.step_ns
+        };
+        assert!((300..600).contains(&steps(1)) && steps(64) == steps(1));
+        assert!(steps(1500) < 40 && steps(1500) * 1500 < 64 * 600, "{}", steps(1500));
+    }
+
+    #[test]
     fn time_is_spread_over_the_steps_it_covers() {
         let clock = Clock::new();
         let mut series = Series::default();
@@ -235,7 +255,7 @@ mod tests {
             series.spend(clock, step * 5 * MS, (step + 1) * 5 * MS, &running(5 * MS));
             series.moved(clock, step * 5 * MS, (step + 1) * 5 * MS, 1000, 10);
         }
-        for _ in 0..clock.reach(3100 * MS) {
+        for _ in 0..clock.reach(3100 * MS, 1) {
             series.halve();
         }
         assert_eq!(clock.step_ns, 10 * MS);
