@@ -77,6 +77,7 @@ const CASES: &[&str] = &[
     include_str!("../../../tests/cases/real/threads.toml"),
     include_str!("../../../tests/cases/real/two_phases.toml"),
     include_str!("../../../tests/cases/real/waits.toml"),
+    include_str!("../../../tests/cases/real/sequences.toml"),
     include_str!("../../../tests/cases/real/wrapper.toml"),
 ];
 
