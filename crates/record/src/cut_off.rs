@@ -83,11 +83,12 @@ mod tests {
 
     /// A run of one second.
     fn record(command: &str, exit_status: Option<i32>) -> RunRecord {
-        let mut record = RunRecord::default();
-        record.command = command.to_owned();
-        record.elapsed_ns = 1_000_000_000;
-        record.exit_status = exit_status;
-        record
+        RunRecord {
+            command: command.to_owned(),
+            elapsed_ns: 1_000_000_000,
+            exit_status,
+            ..RunRecord::default()
+        }
     }
 
     #[test]
@@ -119,9 +120,8 @@ mod tests {
         ] {
             let mut run = record("yes | gzip", Some(status));
             assert_eq!(run.is_cut_off(), is_cut_off, "{status}");
-            let mut stage = StageRecord::default();
-            stage.exit_status = run.exit_status.replace(0);
-            run.stages = vec![stage];
+            let exit_status = run.exit_status.replace(0);
+            run.stages = vec![StageRecord { exit_status, ..StageRecord::default() }];
             assert_eq!(run.is_cut_off(), is_cut_off, "a stage with {status}");
         }
         assert!(record("timeout 10 yes | gzip", Some(124)).is_cut_off());
@@ -129,9 +129,8 @@ mod tests {
 
     #[test]
     fn the_words_of_a_stage_tell_its_limit_where_the_line_does_not() {
-        let mut stage = StageRecord::default();
-        stage.words = ["timeout", "0.9", "yes"].map(str::to_owned).into();
-        stage.life_ns = 900_000_000;
+        let words = ["timeout", "0.9", "yes"].map(str::to_owned).into();
+        let stage = StageRecord { words, life_ns: 900_000_000, ..StageRecord::default() };
         let mut run = record("make numbers", Some(0));
         run.stages = vec![stage];
         assert!(run.is_cut_off());
