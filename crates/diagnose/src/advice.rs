@@ -5,12 +5,13 @@ use fullbore_measure::Bytes;
 use fullbore_record::{FindingKind, Outcome};
 
 use super::choose::{Choice, HOLDS_BACK};
+use super::circles::{at_once, is_in_circle};
 use super::cures;
 use super::dealing::Line;
 use super::flow::{Doing, Flow, StageFlow};
 use super::names::Command;
 use super::parts::{Advice, joined, only};
-use super::phrases::count;
+use super::starting;
 use super::turns;
 
 /// More CPUs than this per second of running make a stage a multi-threaded one.
@@ -27,7 +28,7 @@ pub(super) fn advice(flow: &Flow<'_>, choice: Choice, kind: FindingKind) -> Advi
         (FindingKind::SinkBound, Doing::WritingOutside) => only(
             "Look at the program that reads from this pipeline: it is slower than the pipeline.",
         ),
-        (_, Doing::Waiting(cause)) => cures::for_cause(cause, kind, &stage.name, stage.stage.pid),
+        (_, Doing::Waiting(cause)) => cures::for_cause(cause, kind, stage),
         (_, Doing::Runnable) => Advice::new(),
         _ => cpu_advice(flow, choice),
     };
@@ -45,20 +46,20 @@ fn cpu_advice(flow: &Flow<'_>, choice: Choice) -> Advice {
         && cpus > 1
         && (stage.stage.cpu_ns as f64) < SEVERAL_CPUS * stage.running_ns;
     let runs = Command::of(stage.stage);
-    if stage.stage.processes >= cures::MANY_PROCESSES && stage.stage.copies.is_none() {
-        let processes = count(u64::from(stage.stage.processes));
-        let cure = if Command::that_started(stage.stage).program == "xargs" {
-            "give each more to do at once (xargs with a larger -n, or without -n, -L and -I)"
-        } else {
-            "let one program such as awk do the whole loop, or start fewer with xargs"
-        };
-        let fewer = format!("The stage ran at least {processes} processes: {cure}.");
-        return joined([opening, only(fewer)]);
+    if let Some(fewer) = starting::advice(stage.stage) {
+        return joined([opening, fewer]);
     }
     let cure = super::calls::cure_of(flow, choice.top);
     let faster = || {
         let idle_cpus = idle_cpus(flow, stage).filter(|_| threads_help);
-        let dealing = idle_cpus.as_ref().and_then(|_| Line::of(flow, stage, &runs));
+        // What reads ahead, or holds back what it writes, would wait for itself.
+        if is_in_circle(flow, choice.top) {
+            return only(idle_cpus.unwrap_or_default());
+        }
+        // Who waits for each line would wait for a block of them.
+        let may_wait = at_once(flow, choice.top).is_none();
+        let dealing = idle_cpus.as_ref().filter(|_| may_wait);
+        let dealing = dealing.and_then(|_| Line::of(flow, stage, &runs));
         cures::for_cpu(&runs, threads_help, dealing, idle_cpus)
     };
     joined([opening, cure.unwrap_or_else(faster)])

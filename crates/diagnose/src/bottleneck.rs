@@ -106,12 +106,16 @@ fn activity(flow: &Flow<'_>, stage: &StageFlow<'_>) -> String {
             parts.push(format!("{} {}", verb(doing), amounts.amount(ns)));
         }
     }
-    let cpus = stage.stage.cpu_ns as f64 / stage.running_ns;
+    let cpus = super::cpus::at_once(flow, stage);
     if stage.own.first().is_some_and(|(doing, _)| *doing == Doing::Running)
         && cpus >= SEVERAL_CPUS
         && cpus.is_finite()
     {
-        parts[0] = format!("keeps {cpus:.1} CPUs busy {}", amounts.amount(stage.running_ns));
+        parts[0] = format!(
+            "keeps {} CPUs busy {}",
+            super::cpus::in_words(cpus),
+            amounts.amount(stage.running_ns)
+        );
     }
     format!("{} {} {}", stage.name, list(&parts), amounts.suffix())
 }

@@ -2,11 +2,12 @@
 
 use fullbore_record::{Finding, FindingKind, StageRecord};
 
+use super::circles::{AtOnce, at_once};
 use super::cures::{Direction, MANY_PROCESSES, for_small_calls, passes_on};
 use super::evidence::Evidence;
 use super::flow::Flow;
 use super::names::Command;
-use super::parts::Advice;
+use super::parts::{Advice, about, at_least, only};
 use super::phrases::{count, whole};
 
 /// Calls of fewer bytes than this cost more than the bytes they move: 4 KiB, less a margin because the last piece of
@@ -40,7 +41,20 @@ pub(super) fn findings(flow: &Flow<'_>, bottleneck: Option<usize>) -> Vec<Findin
 /// How to make the calls of this stage larger, when they are small.
 pub(super) fn cure_of(flow: &Flow<'_>, index: usize) -> Option<Advice> {
     let small = worst(flow, index)?;
-    Some(for_small_calls(&Command::of(flow.stages[index].stage), small.direction))
+    Some(advice(flow, index, small.direction)).filter(|advice| !advice.is_empty())
+}
+
+/// Whoever waits for each piece would wait longer for a larger one, and forever if it is the stage itself.
+fn advice(flow: &Flow<'_>, index: usize, direction: Direction) -> Advice {
+    let stage = &flow.stages[index];
+    match at_once(flow, index) {
+        Some(AtOnce::Circle) => only(format!(
+            "{} has to write at once, because what it writes comes back to it: fewer and larger questions would help.",
+            stage.name
+        )),
+        Some(AtOnce::Live) => Advice::new(),
+        None => for_small_calls(&Command::of(stage.stage), direction),
+    }
 }
 
 /// It runs a good part of the time, or makes a stage that does read in small pieces.
@@ -116,13 +130,15 @@ fn finding(flow: &Flow<'_>, index: usize, small: &SmallCalls) -> Finding {
         bytes if bytes < 1.5 => "1 byte".to_owned(),
         bytes => format!("{} bytes", count(whole(bytes))),
     };
-    let message = format!("{} {verb} {size} at a time: {} calls.", stage.name, count(small.calls));
+    // The calls of a process after it was last seen are not counted.
+    let calls = if stage.stage.processes > 1 { at_least(small.calls) } else { about(small.calls) };
+    let message = format!("{} {verb} {size} at a time: {calls} calls.", stage.name);
     let evidence = Evidence::default()
         .number(&format!("{prefix}_calls_count"), small.calls as f64)
         .number(&format!("average_{prefix}_bytes"), small.bytes_each)
         .number("running_percent", stage.stage.running_percent);
     Finding::new(FindingKind::SmallCalls, message)
         .about_stage(stage.stage.stage)
-        .with_advice(for_small_calls(&Command::of(stage.stage), small.direction))
+        .with_advice(advice(flow, index, small.direction))
         .with_evidence(evidence.done())
 }

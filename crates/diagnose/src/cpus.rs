@@ -70,7 +70,7 @@ impl Demand {
         let (parallelism, cpus) = (self.parallelism(), self.cpus_text());
         let (waited, span) = (time(self.runnable_ns), time(self.span_ns));
         if self.uses_all_cpus() {
-            let share = percent(parallelism, f64::from(self.cpus));
+            let share = percent(parallelism.min(f64::from(self.cpus)), f64::from(self.cpus));
             format!(
                 "The stages want more than the {cpus} of this machine: they use {share} of all CPU time and wait {waited} for more, summed over the stages, in {span}."
             )
@@ -85,6 +85,21 @@ impl Demand {
         let plural = if self.cpus == 1 { "" } else { "s" };
         format!("{} CPU{plural}", self.cpus)
     }
+}
+
+/// How many CPUs a stage used while it ran. Linux counts CPU time late, so it may seem to be more than there are.
+pub(super) fn at_once(flow: &Flow<'_>, stage: &StageFlow<'_>) -> f64 {
+    let used = stage.stage.cpu_ns as f64 / stage.running_ns;
+    match flow.record.host.cpus {
+        0 => used,
+        cpus => used.min(f64::from(cpus)),
+    }
+}
+
+/// A number of CPUs in words: `1.7`, `2`.
+pub(super) fn in_words(cpus: f64) -> String {
+    let text = format!("{cpus:.1}");
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// What a stage waited for a CPU, without what it waited for one that slept: that is no lack of CPUs.

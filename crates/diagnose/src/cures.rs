@@ -3,7 +3,9 @@
 use fullbore_record::{Cause, FindingKind};
 
 use super::dealing::Line;
+use super::flow::StageFlow;
 use super::names::Command;
+use super::pace;
 use super::parts::{Advice, joined, only, paste};
 
 /// Starting so many processes is work of its own.
@@ -160,8 +162,13 @@ fn known_to_be_faster(runs: &Command, threads_help: bool) -> Option<Advice> {
         "bzip2" if threads_help => line("lbzip2 uses all CPUs: ", "lbzip2"),
         "bunzip2" if threads_help => line("lbzip2 uses all CPUs: ", "lbzip2 -d"),
         "bzcat" if threads_help => line("lbzip2 uses all CPUs: ", "lbzip2 -dc"),
-        "xz" if threads_help => line("All CPUs work with -T0: ", "xz -T0"),
-        "zstd" if threads_help => line("All CPUs compress with -T0: ", "zstd -T0"),
+        // Unpacking uses one CPU whatever -T says, but for xz and only with files of several blocks.
+        "xz" if threads_help && packs_with_threads(runs) => {
+            line("All CPUs work with -T0: ", "xz -T0")
+        }
+        "zstd" if threads_help && packs_with_threads(runs) => {
+            line("All CPUs compress with -T0: ", "zstd -T0")
+        }
         // More memory (-S 50%) is no cure: in the C locale, 211 MiB through a pipe took 3.6 s with it and 3.2 s without,
         // 844 MiB 25 s and 17 s (medians of 5 and 4 runs in turn of `cat FILE | LC_ALL=C sort >/dev/null`).
         "sort" if runs.orders_by_bytes() => None,
@@ -177,7 +184,23 @@ fn known_to_be_faster(runs: &Command, threads_help: bool) -> Option<Advice> {
 }
 
 fn unpacks(runs: &Command) -> bool {
-    runs.has_short('d') || runs.has(&["--decompress", "--uncompress"])
+    has_letter(runs, &['d']) || runs.has(&["--decompress", "--uncompress"])
+}
+
+/// It compresses, rather than unpacks, tests or lists, and nobody has said with how many threads.
+fn packs_with_threads(runs: &Command) -> bool {
+    let other = ["--test", "--list", "--single-thread", "--train"];
+    let says = |word: &String| word.starts_with("--threads") || other.contains(&word.as_str());
+    !unpacks(runs) && !has_letter(runs, &['t', 'l', 'T']) && !runs.arguments.iter().any(says)
+}
+
+/// A group of short options before `--` has one of the letters, wherever it stands.
+fn has_letter(runs: &Command, letters: &[char]) -> bool {
+    let mut options = runs.arguments.iter().take_while(|word| *word != "--");
+    options.any(|word| {
+        word.strip_prefix('-')
+            .is_some_and(|group| !group.starts_with('-') && group.contains(letters))
+    })
 }
 
 /// It orders whole lines by the number they begin with, which takes as long in any locale.
@@ -190,8 +213,21 @@ fn looks_at_characters(runs: &Command) -> bool {
     runs.has_short('w') || runs.has(&["--word-regexp"]) || runs.mentions("[")
 }
 
+/// How a program looks that keeps to a rate which its words set.
+const IS_OF_A_LIMIT: [Cause; 6] =
+    [Cause::Sleep, Cause::Network, Cause::LocalSocket, Cause::Event, Cause::Lock, Cause::Unknown];
+
 /// What helps against a wait that is neither for a stage nor for a CPU.
-pub(super) fn for_cause(cause: Cause, kind: FindingKind, name: &str, pid: i32) -> Advice {
+pub(super) fn for_cause(cause: Cause, kind: FindingKind, stage: &StageFlow<'_>) -> Advice {
+    let (name, pid) = (&stage.name, stage.stage.pid);
+    let own_limit = pace::own_limit(stage.stage).filter(|_| IS_OF_A_LIMIT.contains(&cause));
+    if let Some(limit) = own_limit {
+        return only(format!("No pipe setting helps: {limit} sets the pace."));
+    }
+    let reads_there = pace::for_the_user(stage.stage).filter(|_| cause == Cause::Terminal);
+    if let Some(reads_there) = reads_there {
+        return only(reads_there);
+    }
     let advice = match (cause, kind) {
         (Cause::Disk, FindingKind::SourceBound) => {
             "Read from a faster disk, or store the file compressed with zstd so that less has to be read."
@@ -204,10 +240,7 @@ pub(super) fn for_cause(cause: Cause, kind: FindingKind, name: &str, pid: i32) -
         (Cause::Disk, _) => {
             format!("Put the files that {name} uses on a faster disk, or in memory (/dev/shm).")
         }
-        (Cause::Network, _) => {
-            "Compress what crosses the network: ssh -C, curl --compressed, or zstd on both sides."
-                .to_owned()
-        }
+        (Cause::Network, _) => for_network(stage).to_owned(),
         (Cause::Terminal, FindingKind::SinkBound) => {
             "Write to a file instead of the terminal: end the line with > FILE.".to_owned()
         }
@@ -237,6 +270,21 @@ pub(super) fn for_cause(cause: Cause, kind: FindingKind, name: &str, pid: i32) -
         _ => String::new(),
     };
     only(advice)
+}
+
+/// Below this rate, in bytes a second, a server that is slow itself is as likely as a slow network.
+const SLOW_NETWORK: f64 = 20e6;
+
+fn for_network(stage: &StageFlow<'_>) -> &'static str {
+    let bytes = stage.stage.read_bytes.max(stage.stage.written_bytes);
+    let is_slow = |bytes: u64| (bytes as f64) < SLOW_NETWORK * stage.life_ns / 1e9;
+    if pace::is_on_this_machine(stage.stage) {
+        "No pipe setting helps: look at the program at the other end of the connection, on this machine."
+    } else if bytes.is_some_and(is_slow) {
+        "See which is slow, the network or the program at its other end: compression (ssh -C, curl --compressed) helps only a slow network."
+    } else {
+        "Compress what crosses the network: ssh -C, curl --compressed, or zstd on both sides."
+    }
 }
 
 #[cfg(test)]

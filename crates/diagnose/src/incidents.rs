@@ -327,7 +327,7 @@ fn why_stalled(cause: Cause, stage: &StageFlow<'_>) -> (String, Advice) {
     };
     let advice = match cause {
         Cause::FifoPeer => only("Start the program that opens the other side of the FIFO."),
-        _ => super::cures::for_cause(cause, FindingKind::Stalled, &stage.name, stage.stage.pid),
+        _ => super::cures::for_cause(cause, FindingKind::Stalled, stage),
     };
     (why.to_owned(), advice)
 }

@@ -16,6 +16,7 @@ mod bottleneck;
 mod bound;
 mod calls;
 mod choose;
+mod circles;
 mod confidence;
 mod copies;
 mod cpus;
@@ -25,15 +26,17 @@ mod evidence;
 mod flow;
 mod incidents;
 mod names;
+mod pace;
 mod parts;
 mod phases;
 mod phrases;
 mod quota;
 mod sockets;
+mod starting;
 mod turns;
 mod wakes;
 
-use fullbore_record::{Finding, RunRecord, advice_text};
+use fullbore_record::{Finding, FindingKind, RunRecord, advice_text};
 
 pub use bound::bound_ns;
 pub use copies::Copies;
@@ -44,6 +47,9 @@ use incidents::FromIncident;
 
 /// A shorter run is over before its samples mean anything.
 const MIN_ELAPSED_NS: u64 = 20_000_000;
+
+/// In a shorter run, what was waited for a CPU or in turns at a pipe is what any start looks like.
+const MIN_CONTENTION_NS: u64 = 100_000_000;
 
 /// Fewer samples of a pipeline than this are an anecdote.
 const MIN_SAMPLES: u64 = 10;
@@ -84,8 +90,12 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
         };
         match lost_ns {
             None => {
-                findings.extend(held_back);
-                findings.extend(what_held_it_back(&flow, choice));
+                let mut verdicts: Vec<Finding> =
+                    held_back.into_iter().chain(what_held_it_back(&flow, choice)).collect();
+                if record.elapsed_ns < MIN_CONTENTION_NS {
+                    leave_out_contention(&mut verdicts);
+                }
+                findings.extend(verdicts);
             }
             Some(lost_ns) => {
                 let rest_ns = flow.span_ns - lost_ns as f64;
@@ -105,7 +115,25 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
     }
     findings.extend(slight.into_iter().map(|incident| incident.finding));
     leave_out_repeated_advice(&mut findings);
+    if record.is_cut_off() {
+        // Its length says nothing about how long the work takes.
+        findings.iter_mut().for_each(|finding| finding.best_time_ns = None);
+    }
     findings
+}
+
+/// Where contention would be the verdict, there is none; beside another it is left out.
+fn leave_out_contention(verdicts: &mut Vec<Finding>) {
+    let is_contention = |finding: &Finding| {
+        use FindingKind::{CpuStarved, TakingTurns, WakeUps};
+        let number = |name: &str| finding.evidence.get(name).copied().unwrap_or(0.0);
+        let wants_a_cpu = number("runnable_percent") > number("own_percent") / 2.0;
+        matches!(finding.kind, CpuStarved | TakingTurns | WakeUps) || wants_a_cpu
+    };
+    if verdicts.first().is_some_and(is_contention) {
+        verdicts.clear();
+    }
+    verdicts.retain(|finding| !is_contention(finding));
 }
 
 /// What the verdict tells to do about a stage is not told again under `also:`.

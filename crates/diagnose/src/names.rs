@@ -126,7 +126,8 @@ impl Command {
             line.push_str(&shell_words::quote(word));
         }
         let is_readable = line.chars().count() <= TYPED_CHARS
-            && !line.contains(|c: char| c.is_control() || c == '…');
+            && !line.contains(|c: char| c.is_control() || c == '…')
+            && !super::parts::names_a_descriptor(&line);
         is_readable.then_some(line)
     }
 

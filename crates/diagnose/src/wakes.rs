@@ -4,11 +4,14 @@ use fullbore_record::{Finding, FindingKind};
 
 use super::evidence::Evidence;
 use super::flow::{Flow, StageFlow, part_ns};
-use super::parts::{Advice, joined, only, paste};
+use super::parts::{Advice, about, joined, names_a_descriptor, only, paste};
 use super::phrases::{Amounts, count, on_one_cpu, run_again, whole};
 
 /// What the critical stage waits for this share of the run is worth a sentence.
 const WORTH_IT: f64 = 0.1;
+
+/// Stages that need this part of one CPU, or less, need clearly less than one.
+const CLEARLY_LESS: f64 = 0.8;
 
 /// Wake-ups, and whether they are what held the pipeline back.
 pub(super) struct Wakes {
@@ -30,10 +33,11 @@ pub(super) fn finding(flow: &Flow<'_>) -> Option<Wakes> {
     let per_second = wake_ups as f64 / (critical.life_ns.max(1.0) * 1e-9);
     let amounts = Amounts::of(critical.life_ns, flow.span_ns);
     let bytes = critical.stage.read_bytes.zip(critical.stage.written_bytes);
+    // In one direction: what it reads and writes are the same bytes.
     let bytes_each =
-        bytes.filter(|_| wake_ups > 0).map(|(read, written)| (read + written) / wake_ups);
+        bytes.filter(|_| wake_ups > 0).map(|(read, written)| read.max(written) / wake_ups);
     let each = bytes_each
-        .map_or_else(String::new, |bytes| format!(", and moves {} bytes each time", count(bytes)));
+        .map_or_else(String::new, |bytes| format!(", and moves {} bytes each time", about(bytes)));
     let message = format!(
         "{} waits about {} {} for a CPU to wake up: it is woken {} times a second, at {} µs each{each}.",
         critical.name,
@@ -71,7 +75,10 @@ fn is_largest(stage: &StageFlow<'_>, waking_ns: f64) -> bool {
 }
 
 fn advice(flow: &Flow<'_>) -> Advice {
-    let line = &flow.record.command;
+    // The line of a run that was begun elsewhere comes from its processes.
+    let is_typed = flow.record.attached_at_ns.is_none();
+    let line = Some(flow.record.command.as_str());
+    let line = line.filter(|line| is_typed || !names_a_descriptor(line)).unwrap_or_default();
     let keep_awake = match run_again("--keep-awake", line) {
         _ if flow.record.keep_awake.is_some() => Advice::new(),
         Some(line) => paste("See whether it helps to keep idle CPUs awake: ", line),
@@ -81,7 +88,7 @@ fn advice(flow: &Flow<'_>) -> Advice {
     };
     let cpu_ns: f64 = flow.stages.iter().map(|stage| stage.stage.cpu_ns as f64).sum();
     let together = match on_one_cpu(line) {
-        _ if cpu_ns > flow.span_ns => Advice::new(),
+        _ if cpu_ns > CLEARLY_LESS * flow.span_ns => Advice::new(),
         Some(line) => paste("All stages together need less than one CPU; let them use one: ", line),
         None => only("All stages together need less than one CPU; let them use one (taskset)."),
     };

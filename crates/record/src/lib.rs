@@ -10,6 +10,7 @@
 
 mod advice;
 mod auto;
+mod cut_off;
 mod finding;
 mod job;
 mod name;

@@ -13,9 +13,9 @@ const WORTH_A_WORD: f64 = 0.95;
 /// Predictions are shown if the replay of the unchanged run takes as long as the run, but for this part.
 const AS_LONG: f64 = 0.15;
 
-/// The predictions, if they can be trusted.
+/// The predictions, if they can be trusted: faster stages do not shorten a run that was ended from outside.
 pub(crate) fn trusted(record: &RunRecord) -> Option<&WhatIfRecord> {
-    let what_if = record.what_if.as_ref()?;
+    let what_if = record.what_if.as_ref().filter(|_| !record.is_cut_off())?;
     let off = (what_if.replayed_ns as f64 / record.elapsed_ns as f64 - 1.0).abs();
     (off <= AS_LONG).then_some(what_if)
 }

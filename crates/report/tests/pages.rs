@@ -115,6 +115,16 @@ fn the_verdict_says_what_it_would_bring_to_make_its_stage_faster() {
     let said = "; with jq twice as fast: 5.84 s, then still jq.\n";
     assert!(summary(&record).contains(said), "{}", summary(&record));
     assert!(html::page(&record).contains("with jq twice as fast: 5.84 s, then still jq."));
+    // Its length was fixed from outside: neither a faster stage nor the best possible time shortens it.
+    let best = "the best possible time is";
+    assert!(summary(&record).contains(best));
+    for (status, command) in [(130, "zcat f | jq .a"), (0, "timeout 11.6 zcat f | jq .a")] {
+        let mut ended = samples::bottleneck();
+        (ended.exit_status, ended.command) = (Some(status), command.to_owned());
+        let text = summary(&ended);
+        assert!(!text.contains("twice as fast") && !text.contains(best), "{text}");
+        assert!(!html::page(&ended).contains("with jq twice as fast"));
+    }
     // It gains little, it is not about this stage, or the run was held back by something else.
     record.what_if.as_mut().unwrap().predictions[1].elapsed_ns = 11_200_000_000;
     assert!(!summary(&record).contains("twice as fast"));

@@ -19,7 +19,7 @@ const WORTH_DEALING: f64 = 0.85;
 /// A line for the end of the summary, with a newline; `None` if `--auto` would not touch that stage or gain little.
 pub(crate) fn hint(record: &RunRecord, shell: &OsStr, line: &OsStr) -> Option<String> {
     let verdict = record.findings.first().filter(|found| found.kind == FindingKind::Bottleneck)?;
-    if record.elapsed_ns < WORTH_A_WORD_NS {
+    if record.elapsed_ns < WORTH_A_WORD_NS || record.is_cut_off() {
         return None;
     }
     let stage = record.stages.iter().find(|stage| Some(stage.stage) == verdict.stage)?;
@@ -117,6 +117,9 @@ mod tests {
 
     #[test]
     fn a_short_run_and_a_fast_command_get_no_hint() {
+        let mut ended = record(&["sort", "-u"], 2_900_000_000, 100_000_000);
+        ended.exit_status = Some(130);
+        assert_eq!(hint_of(&ended, "cat f | LC_ALL=C sort -u"), None, "after Ctrl-C");
         let mut short = record(&["sort", "-u"], 200_000_000, 1_000_000);
         short.elapsed_ns = 300_000_000;
         assert_eq!(hint_of(&short, "cat f | LC_ALL=C sort -u"), None);

@@ -77,10 +77,11 @@ pub(crate) fn is_affordable(record: &RunRecord) -> bool {
 }
 
 /// Predicts what the summary says about the stage that held the run back: how long the run would have taken with that stage
-/// twice as fast, and with it dealt out. `None` if no stage held it back, and if that takes so long that somebody would notice.
+/// twice as fast, and with it dealt out. `None` if no stage held it back, if its length was fixed from outside, and if that takes
+/// so long that somebody would notice.
 pub(crate) fn predict_for_summary(record: &RunRecord) -> Option<WhatIfRecord> {
     let verdict = record.findings.first().filter(|it| it.kind == FindingKind::Bottleneck)?;
-    let stage = verdict.stage.filter(|_| is_affordable(record))?;
+    let stage = verdict.stage.filter(|_| is_affordable(record) && !record.is_cut_off())?;
     let most = Duration::from_nanos(record.elapsed_ns / PART_OF_RUN).min(LONGEST);
     let (found, here) = mpsc::channel();
     let replayed = record.clone();

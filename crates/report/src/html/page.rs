@@ -140,7 +140,11 @@ fn key_figures(record: &RunRecord) -> Markup {
     } else {
         "?".to_owned()
     };
-    let bound = if record.bound_ns == 0 { "?".to_owned() } else { seconds(record.bound_ns) };
+    let bound = match record.bound_ns {
+        _ if record.is_cut_off() => "?".to_owned(),
+        0 => "?".to_owned(),
+        bound_ns => seconds(bound_ns),
+    };
     let exit = record.exit_status.map_or("?".to_owned(), wording::exit_status);
     let cpus = if record.host.cpus > 0 {
         format!("CPUs busy, of {}", record.host.cpus)

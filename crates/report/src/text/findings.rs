@@ -55,8 +55,8 @@ fn time(record: &RunRecord, verdict: Option<&Finding>, style: Style, lines: &mut
         None => vec![format!("this run took {elapsed}")],
     };
     let best_ns = verdict.and_then(|finding| finding.best_time_ns).unwrap_or(record.bound_ns);
-    // Of a part of a run, nobody asks how soon it could have been over.
-    if best_ns > 0 && record.attached_at_ns.is_none() {
+    // Of a part of a run, nobody asks how soon it could have been over; one that was ended could not.
+    if best_ns > 0 && record.attached_at_ns.is_none() && !record.is_cut_off() {
         facts.push(format!("the best possible time is {}", seconds(best_ns)));
     }
     if let Some(status) = record.exit_status.filter(|status| *status != 0) {
