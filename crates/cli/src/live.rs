@@ -20,14 +20,15 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Decides whether to show the view. Call this before the pipeline starts.
-    pub(crate) fn start(when: When) -> Self {
+    /// Decides whether to show the view; `is_silent`: the pipeline prints nothing on standard output. Call this before the
+    /// pipeline starts.
+    pub(crate) fn start(when: When, is_silent: bool) -> Self {
         let is_wanted = match when {
             When::Never => false,
-            When::Auto => stderr().is_terminal() && !stdout().is_terminal(),
+            When::Auto => stderr().is_terminal() && (is_silent || !stdout().is_terminal()),
             When::Always => stderr().is_terminal(),
         };
-        let view = if is_wanted { begin() } else { None };
+        let view = if is_wanted { begin(is_silent) } else { None };
         Self { view }
     }
 
@@ -40,13 +41,14 @@ impl Live {
     }
 }
 
-fn begin() -> Option<View<Stderr>> {
+fn begin(is_silent: bool) -> Option<View<Stderr>> {
     let variable = |name: &str| std::env::var_os(name);
     let palette =
         Palette::suiting(variable("TERM").as_deref(), variable("NO_COLOR").as_deref()).ok()?;
     let size = || terminal_size(stderr()).unwrap_or(TerminalSize { columns: 80, rows: 24 });
     // If the output goes to the same terminal, its lines must be free to scroll, so the view floats.
-    let placement = if stdout().is_terminal() { Placement::Floating } else { Placement::Pinned };
+    let is_shared = stdout().is_terminal() && !is_silent;
+    let placement = if is_shared { Placement::Floating } else { Placement::Pinned };
     Some(View::start(stderr(), size, palette).ok()?.placed(placement))
 }
 

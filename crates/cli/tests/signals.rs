@@ -40,6 +40,7 @@ fn ctrl_c_ends_the_pipeline_and_fullbore_after_its_report() {
     assert_eq!(status_text(status), "signal 2", "{shown}");
     let after = shown.rsplit_once("^C").map_or(shown.as_str(), |(_, after)| after);
     assert!(!after.trim().is_empty(), "no report after Ctrl-C: {shown}");
+    assert!(after.starts_with("\r\n"), "the report begins behind the ^C: {shown}");
     terminal.assert_settings_unchanged();
     wait_until_gone(&place);
 }
@@ -321,6 +322,29 @@ fn the_live_view_leaves_the_terminal_as_it_was() {
     assert_eq!(status_text(status), "exit 0", "{shown}");
     terminal.assert_settings_unchanged();
     assert_drew_and_restored(&shown, "after the end");
+}
+
+#[test]
+fn the_live_view_appears_where_the_line_itself_redirects_its_output() {
+    let place = Sandbox::new();
+    let file = place.path("out");
+    for (line, is_silent) in [
+        (format!("sleep 97 | cat > {}", file.display()), true),
+        (format!("sleep 97 | cat > {}; echo", file.display()), false),
+    ] {
+        let mut terminal =
+            Terminal::start(&place, 100, 30, &[&program(), "run", &line], &[("TERM", "xterm")]);
+        wait_until_running(&place, "cat");
+        if is_silent {
+            terminal.wait_for("\x1b[?2026h");
+        }
+        terminal.press(CTRL_C);
+        let (_, shown) = terminal.wait_for_end();
+        assert_eq!(shown.contains("\x1b[?2026h"), is_silent, "{line}: {shown}");
+        let after = shown.rsplit_once("^C").map_or("", |(_, after)| after);
+        assert!(after.contains("sleep"), "no report after Ctrl-C: {shown}");
+        wait_until_gone(&place);
+    }
 }
 
 #[test]

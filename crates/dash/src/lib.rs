@@ -34,7 +34,8 @@ pub use event::Event;
 pub use palette::Palette;
 pub use state::State;
 pub use terminal::{
-    InlineBackend, Placement, TerminalSize, is_foreground, is_line_mode, is_writable, terminal_size,
+    InlineBackend, Placement, TerminalSize, is_foreground, is_line_mode, is_writable, shows_keys,
+    terminal_size,
 };
 pub use top::{Key, Request, Signal, Top, draw_top};
 pub use view::View;

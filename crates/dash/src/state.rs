@@ -71,17 +71,20 @@ impl State {
 
     fn take_in(&mut self, snapshot: &Snapshot) {
         let record = &snapshot.record;
+        let stages = record.stages.iter().enumerate();
+        let stages: Vec<ShownStage> =
+            stages.map(|(index, stage)| shown_stage(snapshot, index, stage)).collect();
+        // A stage that has ended holds nothing back any more.
+        let is_over = |finding: &&Finding| {
+            stages.iter().any(|stage| Some(stage.number) == finding.stage && !stage.is_alive)
+        };
+        let verdict = record.findings.iter().find(|finding| !is_over(finding)).map(verdict);
         self.shown = Some(Shown {
             elapsed_ns: record.elapsed_ns,
             cpus: record.host.cpus,
             cpus_in_use: self.cpus_in_use(record),
-            stages: record
-                .stages
-                .iter()
-                .enumerate()
-                .map(|(index, stage)| shown_stage(snapshot, index, stage))
-                .collect(),
-            verdict: record.findings.first().map(verdict),
+            stages,
+            verdict,
         });
     }
 
@@ -163,6 +166,7 @@ fn verdict(finding: &Finding) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fullbore_record::FindingKind;
 
     fn snapshot_at(elapsed_ns: u64, cpu_ns: u64) -> Snapshot {
         let mut stage = StageRecord::default();
@@ -186,6 +190,23 @@ mod tests {
         ] {
             state.update(Event::Snapshot(&snapshot_at(elapsed_ns, cpu_ns)));
             assert_eq!(state.shown.as_ref().unwrap().cpus_in_use, expected, "at {elapsed_ns}");
+        }
+    }
+
+    #[test]
+    fn a_stage_that_has_ended_is_not_in_the_verdict() {
+        let mut state = State::new(TerminalSize { columns: 80, rows: 24 }, Palette::Plain);
+        let mut snapshot = snapshot_at(1, 1);
+        for stage in [Some(1), None] {
+            let mut finding = Finding::new(FindingKind::Bottleneck, "it is slow");
+            finding.stage = stage;
+            snapshot.record.findings.push(finding);
+        }
+        for (is_alive, expected) in [(true, Some(1)), (false, None)] {
+            snapshot.stage_is_alive = vec![is_alive];
+            state.update(Event::Snapshot(&snapshot));
+            let verdict = state.shown.as_ref().and_then(|shown| shown.verdict.clone());
+            assert_eq!(verdict.map(|verdict| verdict.stage), Some(expected));
         }
     }
 

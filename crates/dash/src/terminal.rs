@@ -48,6 +48,14 @@ pub fn is_line_mode(fd: impl AsFd) -> bool {
     tcgetattr(fd).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
 }
 
+/// Whether the terminal `fd` shows a key such as Ctrl-C as `^C`, in the line where its cursor is.
+///
+/// Source: termios(3) on `ECHO` and `ECHOCTL`.
+pub fn shows_keys(fd: impl AsFd) -> bool {
+    let both = LocalModes::ECHO.union(LocalModes::ECHOCTL);
+    tcgetattr(fd).is_ok_and(|modes| modes.local_modes.contains(both))
+}
+
 /// Whether writing to the terminal `fd` would not block: false while it is stopped with Ctrl-S or gone.
 pub fn is_writable(fd: impl AsFd) -> bool {
     let mut fds = [PollFd::new(&fd, PollFlags::OUT)];

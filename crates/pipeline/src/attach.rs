@@ -59,7 +59,7 @@ pub fn attach(
     if record.stages.is_empty() {
         return Err(Error::Attach(AttachError::NoProcess(pid)));
     }
-    Ok(Finished { record, signal: None, was_refused })
+    Ok(Finished { record, signal: None, was_refused, was_interrupted: false })
 }
 
 /// Whether a process is one whose pipeline can be watched.

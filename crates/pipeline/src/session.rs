@@ -10,7 +10,7 @@ use fullbore_pipe::Limits;
 use fullbore_proc::{CpuTimes, Root, State, host};
 use fullbore_process::children_cpu_time;
 use rustix::time::ClockId;
-use signal_hook::consts::signal::{SIGCONT, SIGSTOP, SIGTSTP};
+use signal_hook::consts::signal::{SIGCONT, SIGINT, SIGQUIT, SIGSTOP, SIGTSTP};
 
 use crate::observed::Observed;
 use crate::onlooker::Onlooker;
@@ -59,6 +59,8 @@ pub struct Finished {
     pub signal: Option<i32>,
     /// A change to a pipe was refused.
     pub was_refused: bool,
+    /// Somebody pressed Ctrl-C or Ctrl-\\, which a terminal shows in the line where its cursor is.
+    pub was_interrupted: bool,
 }
 
 /// Runs a command to its end.
@@ -95,6 +97,9 @@ const STOLEN_FROM_NS: u64 = 100_000_000;
 /// What ended this long before a signal was heard of may have ended of it.
 const A_MOMENT_NS: u64 = 500_000_000;
 
+/// A shell reports an end by a signal as this and the number of the signal.
+const FROM_SIGNAL: i32 = 128;
+
 /// A run that is being watched.
 struct Session {
     command: String,
@@ -105,6 +110,8 @@ struct Session {
     pace: Pace,
     /// Signals of which it is not known yet whether the shell got them, too.
     doubts: Vec<Doubt>,
+    /// A key of the terminal asked the pipeline to end.
+    was_interrupted: bool,
     waking: Waking,
     before: Before,
 }
@@ -155,6 +162,7 @@ impl Session {
             watch: Watch { sampler, observed, recorder, tuning: options.tuning },
             pace: Pace::new(started.unix_ns),
             doubts: Vec::new(),
+            was_interrupted: false,
             waking: Waking::new(options.keep_awake, options.remember_in.as_deref()),
             before,
             host,
@@ -267,7 +275,7 @@ impl Session {
             // To continue twice is to continue once.
             _ if number == SIGCONT => self.started.signal(number),
             Sender::ToUsAlone => self.started.signal(number),
-            Sender::Terminal => {}
+            Sender::Terminal => self.was_interrupted |= matches!(number, SIGINT | SIGQUIT),
             Sender::Unclear { pid } => {
                 let known = self.watch.observed.topology.processes.keys().copied();
                 let a_moment_ago_ns = self.elapsed_ns().saturating_sub(A_MOMENT_NS);
@@ -349,7 +357,11 @@ impl Session {
             gaps,
         });
         let signal = (status & 0x7f != 0).then_some(status & 0x7f);
-        Finished { record, signal, was_refused: self.watch.observed.tuner.was_refused() }
+        // The end of the shell may be heard of before the signal that ended it.
+        let was_interrupted =
+            self.was_interrupted || [SIGINT, SIGQUIT].contains(&(exit_status - FROM_SIGNAL));
+        let was_refused = self.watch.observed.tuner.was_refused();
+        Finished { record, signal, was_refused, was_interrupted }
     }
 }
 

@@ -7,11 +7,14 @@
 
 mod line;
 mod scanner;
+mod silent;
 mod words;
 
 use std::ops::Range;
 
 use line::Line;
+
+pub use silent::prints_nothing;
 
 /// Splits a shell line into its top-level pipelines, and each of them into the source texts of its stages.
 ///

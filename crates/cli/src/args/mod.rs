@@ -170,7 +170,7 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
 
-    /// When to show a live view of the pipeline while it runs.
+    /// When to show a live view of the pipeline while it runs; auto: on a terminal to which the pipeline prints no output.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, conflicts_with = "quiet")]
     pub(crate) live: When,
 

@@ -26,7 +26,7 @@ pub(crate) fn run(options: AttachOptions) -> Result<Exit> {
     let mut watching = pipeline::AttachOptions::default();
     watching.tuning = if options.tune { Tuning::Auto } else { Tuning::Off };
     watching.duration = options.duration;
-    let mut live = Live::start(if options.quiet { When::Never } else { options.live });
+    let mut live = Live::start(if options.quiet { When::Never } else { options.live }, false);
     let finished = pipeline::attach(pid, watching, &mut live);
     live.clear();
     let finished = finished.map_err(|error| Failure {

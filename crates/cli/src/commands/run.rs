@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use fullbore_dash::terminal_size;
+use fullbore_dash::{shows_keys, terminal_size};
 use fullbore_pipeline::{
     Command, Error, Exact, Finished, Options, Tuning, die_of, run as run_pipeline,
 };
@@ -38,7 +38,10 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
         None if options.tune.no_tune => Tuning::Off,
         None => Tuning::Auto,
     };
-    let mut live = Live::start(if options.quiet { crate::args::When::Never } else { options.live });
+    let mut live = Live::start(
+        if options.quiet { args::When::Never } else { options.live },
+        is_silent(&command),
+    );
     let mut watching = Options::default();
     watching.tuning = tuning;
     watching.keep_awake = options.tune.keep_awake;
@@ -60,6 +63,10 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     };
     if let Some(auto) = auto {
         note_auto(auto, &options, &mut finished.record);
+    }
+    if finished.was_interrupted && !options.quiet && shows_keys(stderr()) {
+        // The `^C` stays in a line of its own.
+        say("\n");
     }
     show(&options, &reports, &mut finished.record);
     // The pipeline has ended: a report that cannot be written must not change its exit status.
@@ -161,6 +168,14 @@ fn command(options: &RunOptions, auto: Option<&Auto>) -> Command {
                 None => pipeline.clone().unwrap_or_default(),
             },
         },
+    }
+}
+
+/// Whether the pipeline certainly prints nothing on its standard output.
+fn is_silent(command: &Command) -> bool {
+    match command {
+        Command::Line { line, .. } => line.to_str().is_some_and(fullbore_shell::prints_nothing),
+        _ => false,
     }
 }
 
