@@ -42,6 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "process",
             "before-main",
             "proc",
+            "shell",
             "auto",
             "rules",
             "record",

@@ -342,7 +342,10 @@ fn the_live_view_appears_where_the_line_itself_redirects_its_output() {
         let (_, shown) = terminal.wait_for_end();
         assert_eq!(shown.contains("\x1b[?2026h"), is_silent, "{line}: {shown}");
         let after = shown.rsplit_once("^C").map_or("", |(_, after)| after);
-        assert!(after.contains("sleep"), "no report after Ctrl-C: {shown}");
+        // Without a view, the key may come within milliseconds.
+        let has_report = after.contains("sleep") || after.contains("too short to judge");
+        assert!(has_report, "no report after Ctrl-C: {shown}");
+        assert!(after.starts_with("\r\n"), "the report is behind ^C: {shown}");
         wait_until_gone(&place);
     }
 }

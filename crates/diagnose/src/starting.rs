@@ -60,7 +60,7 @@ fn of_program(runs: &Command) -> Option<Option<&'static str>> {
     Some(Some(cure))
 }
 
-const FOR_PARALLEL: &str = "give each more to do at once (parallel with -X or a larger -N; for lines of input, parallel --pipe or fullbore par)";
+const FOR_PARALLEL: &str = "give each more to do at once (parallel with -X or a larger -N; for lines of input, parallel --pipe)";
 
 fn is_of_scripts(name: &str) -> bool {
     ["python", "perl", "ruby", "node", "tclsh", "lua"].iter().any(|one| name.starts_with(one))
@@ -86,7 +86,7 @@ mod tests {
             ("awk '{\"date\" | getline x}'", "", "let awk do that itself"),
             ("awk '{\"date\" | getline x}'", "date", "let awk do that itself"),
             ("bash -c 'gawk 1'", "gawk 1", "let awk do that itself"),
-            ("parallel gzip", "gzip", "parallel --pipe or fullbore par"),
+            ("parallel gzip", "gzip", "parallel --pipe"),
             ("/usr/bin/perl /usr/bin/parallel -j2 gzip", "gzip", "parallel with -X"),
             ("xargs -n1 gzip", "gzip", "xargs with a larger -n"),
             ("find . -exec gzip {} ;", "gzip", "-exec … +"),
