@@ -94,6 +94,9 @@ const STOLEN_PERCENT: f64 = 5.0;
 /// Linux counts stolen time in ticks of some milliseconds: a shorter run has too few of them for a share.
 const STOLEN_FROM_NS: u64 = 100_000_000;
 
+/// Linux takes a process apart within this time, unless it closes files on a slow disk.
+const LAST_MOMENTS: Duration = Duration::from_millis(20);
+
 /// What ended this long before a signal was heard of may have ended of it.
 const A_MOMENT_NS: u64 = 500_000_000;
 
@@ -331,15 +334,33 @@ impl Session {
         })
     }
 
+    /// Waits for the processes that the shell left, as far as they have ended or are about to.
+    fn collect_the_last(&mut self) {
+        let deadline = Instant::now() + LAST_MOMENTS;
+        loop {
+            for (pid, status) in collect_ended() {
+                self.watch.note_status(pid, as_shell_reports(status));
+            }
+            let known = self.watch.observed.topology.processes.keys();
+            let own = std::process::id().cast_signed();
+            let ends = |pid: &i32| {
+                let stat = Root::system().stat(*pid);
+                stat.is_some_and(|stat| stat.is_exiting && stat.parent == own)
+            };
+            if !known.copied().any(|pid| ends(&pid)) || Instant::now() >= deadline {
+                return;
+            }
+            std::thread::sleep(LAST_MOMENTS / 64);
+        }
+    }
+
     fn finish(mut self, status: i32) -> Finished {
         let exit_status = as_shell_reports(status);
         let elapsed_ns = self.elapsed_ns();
         self.sample(elapsed_ns);
         self.watch.learn_statuses();
         // Only now, since nothing can be read about a process that was waited for.
-        for (pid, status) in collect_ended() {
-            self.watch.note_status(pid, as_shell_reports(status));
-        }
+        self.collect_the_last();
         self.watch.note_status(self.started.pid, exit_status);
         self.watch.finish(Duration::ZERO);
         self.waking.finish(elapsed_ns);

@@ -26,6 +26,8 @@ pub struct Stat {
     pub comm: String,
     /// Its state.
     pub state: State,
+    /// It has called exit(2) or was killed, and Linux takes it apart (PF_EXITING in the kernel's include/linux/sched.h).
+    pub is_exiting: bool,
     /// Process number of its parent.
     pub parent: i32,
     /// Its process group; a shell with job control gives every pipeline one of its own.
@@ -44,6 +46,8 @@ pub struct Stat {
     /// for good.
     pub start_ticks: u64,
 }
+
+const PF_EXITING: u64 = 4;
 
 impl Stat {
     /// Parses the file's text; returns `None` for any other text.
@@ -69,6 +73,7 @@ impl Stat {
                 "Z" | "X" | "x" => State::Ended,
                 _ => State::Other,
             },
+            is_exiting: number(9)? & PF_EXITING != 0,
             parent: rest.get(1)?.parse().ok()?,
             group: rest.get(2)?.parse().ok()?,
             session: rest.get(3)?.parse().ok()?,
@@ -94,6 +99,8 @@ mod tests {
         assert_eq!(stat.comm, "a) R (b");
         assert_eq!(stat.state, State::Sleeping);
         assert_eq!(stat.parent, 7);
+        assert!(!stat.is_exiting);
+        assert!(Stat::parse(&HOSTILE.replace("4194304", "4194308")).unwrap().is_exiting);
         assert_eq!((stat.group, stat.session, stat.terminal), (4242, 1376, 0));
         assert_eq!(stat.cpu_ticks, 300);
         assert_eq!(stat.children_cpu_ticks, 50);
