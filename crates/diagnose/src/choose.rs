@@ -119,7 +119,7 @@ fn is_outlived(flow: &Flow<'_>, index: usize) -> bool {
         let together_ns = end_ns(own).min(end_ns(other)) - begin_ns(own).max(begin_ns(other));
         other.neighbours().next().is_some()
             && end_ns(other) >= end_ns(own) - MOMENT * flow.span_ns
-            && together_ns >= BESIDE * own.life_ns
+            && together_ns.min(other.own_ns()) >= BESIDE * own.life_ns
     })
 }
 

@@ -5,11 +5,13 @@
 
 #![forbid(unsafe_code)]
 
+mod functions;
 mod line;
 mod scanner;
 mod silent;
 mod words;
 
+pub use functions::without_functions;
 use std::ops::Range;
 
 use line::Line;

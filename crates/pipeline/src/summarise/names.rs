@@ -40,9 +40,8 @@ pub(crate) fn labels(
     if stages.first().is_some_and(|shell| &shell.words != shell_words) {
         started.push(0);
     }
-    let mut texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
-    let functions: Vec<String> = texts.iter().filter_map(|text| defined_in(text)).collect();
-    texts.retain(|text| defined_in(text).is_none());
+    let (functions, line) = label::without_functions(line);
+    let texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
     let shell = program_of(shell_words);
     let who = |index: &usize| match is_copy(*index) {
         false => match in_the_line(program_of(&stages[*index].words)) {
@@ -59,18 +58,6 @@ pub(crate) fn labels(
         labels.entry(*index).and_modify(|label| *label = label::shorten(text, 200));
     }
     labels
-}
-
-/// The name of the function that a text defines: `f() { …; }`, `function f { …; }`.
-fn defined_in(text: &str) -> Option<String> {
-    let (first, rest) = text.split_once(|c: char| c.is_whitespace() || c == '(')?;
-    let name = match first {
-        "function" => rest.split(|c: char| c.is_whitespace() || c == '(').next()?,
-        _ if text[first.len()..].trim_start().starts_with("()") => first,
-        _ => return None,
-    };
-    let is_name = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
-    (!name.is_empty() && name.chars().all(is_name)).then(|| name.to_owned())
 }
 
 /// What a stage is known to be.
@@ -217,17 +204,6 @@ mod tests {
     fn a_function_that_the_line_defines_is_known() {
         let texts = ["seq 9", "twice", "sort -n", "cat"];
         assert_eq!(places(&[Who::Compound, SORT], &texts), [1, 2]);
-        for (text, name) in [
-            ("f() { seq 9; }", Some("f")),
-            ("my-f () (seq 9)", Some("my-f")),
-            ("function g { seq 9; }", Some("g")),
-            ("seq 9", None),
-            ("(seq 9)", None),
-            ("$(f)", None),
-            ("awk 'f() {}'", None),
-        ] {
-            assert_eq!(defined_in(text).as_deref(), name, "{text}");
-        }
     }
 
     /// `seq` was not seen, but a copy for the body of the loop was.
