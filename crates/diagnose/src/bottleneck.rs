@@ -60,7 +60,10 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
     if choice.equal.is_none() && stage.own_ns() < ALONE * flow.span_ns {
         message.push_str(&runner_up(flow, choice.top));
     }
-    message.push_str(&phases::clause(flow, choice.top));
+    // Whoever sleeps holds up what comes after it, too: bytes that come late say nothing about how a stage reads.
+    if stage.own.first().is_none_or(|(doing, _)| *doing != Doing::Waiting(Cause::Sleep)) {
+        message.push_str(&phases::clause(flow, choice.top));
+    }
     let stopped_ns = flow.record.elapsed_ns as f64 - flow.span_ns;
     if stopped_ns > 0.0 {
         message.push_str(&format!("; the pipeline was stopped for {}", time(stopped_ns)));
