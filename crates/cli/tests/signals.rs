@@ -86,6 +86,23 @@ fn ctrl_z_stops_everything_and_fg_continues_it() {
 }
 
 #[test]
+fn time_in_which_all_is_stopped_is_no_time_of_waiting() {
+    let place = Sandbox::new();
+    let script = format!(
+        "set -m; '{}' run --live never 'yes | head -n 100000000 | md5sum'; echo stopped with $?; sleep 1; fg; echo ended with $?",
+        program()
+    );
+    let mut terminal = Terminal::start(&place, 100, 30, &["bash", "-c", &script], &[]);
+    wait_until_running(&place, "md5sum");
+    terminal.press(CTRL_Z);
+    terminal.wait_for("stopped with 148");
+    terminal.wait_for("ended with 0");
+    let (_, shown) = terminal.wait_for_end();
+    assert!(shown.contains("the pipeline was stopped for 1."), "{shown}");
+    assert!(!shown.contains("take turns"), "{shown}");
+}
+
+#[test]
 fn sigterm_to_fullbore_alone_reaches_the_shell() {
     let place = Sandbox::new();
     let mut command = place.fullbore(&[

@@ -7,8 +7,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::State;
-use crate::layout::{Columns, Lines};
-use crate::shown::Shown;
+use crate::layout::{Columns, Lines, Row};
+use crate::shown::{Shown, ShownStage};
+use crate::text::fit;
 use crate::widgets::{Header, StageLine, Titles, VerdictLines};
 
 /// Draws the whole of `frame`, whatever its size.
@@ -31,26 +32,36 @@ fn draw_pipeline(shown: &Shown, state: &State, area: Rect, buffer: &mut Buffer) 
     if lines.has_titles {
         Titles { columns, palette }.render(below.next(1), buffer);
     }
-    for stage in lines.stages.iter().map(|&index| &shown.stages[index]) {
-        StageLine { stage, columns, palette, is_suspect: suspect == Some(stage.number) }
-            .render(below.next(1), buffer);
-    }
-    if lines.hidden > 0 {
-        hidden_line(shown, &lines, palette.faint()).render(below.next(1), buffer);
+    for row in &lines.stages {
+        let area = below.next(1);
+        match row {
+            Row::Stage(index) => {
+                let stage = &shown.stages[*index];
+                let is_suspect = suspect == Some(stage.number);
+                StageLine { stage, columns, palette, is_suspect }.render(area, buffer);
+            }
+            Row::Gap(indexes) => {
+                let text = gap_text(&shown.stages[indexes.clone()], usize::from(area.width));
+                Line::from(Span::styled(text, palette.faint())).render(area, buffer);
+            }
+        }
     }
     VerdictLines { verdict: shown.verdict.as_ref(), message_lines: lines.message, palette }
         .render(below.next(lines.message + u16::from(lines.has_advice)), buffer);
 }
 
-/// `+ 12 more, 3 of them ended`.
-fn hidden_line(shown: &Shown, lines: &Lines, style: ratatui::style::Style) -> Line<'static> {
-    let is_hidden = |index: &usize| !lines.stages.contains(index);
-    let ended = (0..shown.stages.len())
-        .filter(is_hidden)
-        .filter(|&index| !shown.stages[index].is_alive)
-        .count();
-    let ended = if ended > 0 { format!(", {ended} of them ended") } else { String::new() };
-    Line::from(Span::styled(format!("  + {} more{ended}", lines.hidden), style))
+/// `+ 12 more, 3 of them ended: tr, cut, …`.
+fn gap_text(stages: &[ShownStage], width: usize) -> String {
+    let ended = stages.iter().filter(|stage| !stage.is_alive).count();
+    let ended = match ended {
+        0 => String::new(),
+        _ if ended == stages.len() => ", all of them ended".to_owned(),
+        _ => format!(", {ended} of them ended"),
+    };
+    let program =
+        |stage: &ShownStage| stage.command.split(' ').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = stages.iter().map(program).collect();
+    fit(&format!("  + {} more{ended}: {}", stages.len(), names.join(", ")), width)
 }
 
 /// The part of the area that has not been given away yet.

@@ -1,5 +1,7 @@
 //! What fits: which lines and which columns are shown.
 
+use std::ops::Range;
+
 use crate::shown::{Shown, ShownStage};
 use crate::text;
 
@@ -9,9 +11,9 @@ const MOST_LINES: u16 = 16;
 /// Narrowest view that gets a line of column titles.
 const TITLES_WIDTH: u16 = 60;
 
-/// Lines the view may take on a terminal of `rows`: half of them (three, when that is more), and never all.
+/// Lines the view may take on a terminal of `rows`: two thirds of them (three, when that is more), and never all.
 pub(crate) fn height_limit(rows: u16) -> u16 {
-    (rows / 2).clamp(3, MOST_LINES).min(rows.saturating_sub(1))
+    (rows.saturating_mul(2) / 3).clamp(3, MOST_LINES).min(rows.saturating_sub(1))
 }
 
 /// Lines that show everything.
@@ -30,20 +32,31 @@ fn verdict_lines(shown: &Shown, width: u16) -> (usize, usize) {
     (text::wrap(&verdict.message, columns, 2).len().max(1), usize::from(!verdict.advice.is_empty()))
 }
 
-/// Which lines are shown, from top to bottom: header, titles, stages, how many more, message, advice.
+/// Which lines are shown, from top to bottom: header, titles, stages, message, advice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lines {
     pub(crate) has_titles: bool,
-    /// Indexes of the stages shown, in the order of the pipeline.
-    pub(crate) stages: Vec<usize>,
-    /// How many others one more line stands for.
-    pub(crate) hidden: usize,
+    /// In the order of the pipeline.
+    pub(crate) stages: Vec<Row>,
     pub(crate) message: u16,
     pub(crate) has_advice: bool,
 }
 
+/// A line among those of the stages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    /// The stage with this index.
+    Stage(usize),
+    /// The stages with these indexes have no lines of their own.
+    Gap(Range<usize>),
+}
+
+/// So many stages come before the second line of the verdict and the titles.
+const FIRST_STAGES: usize = 3;
+
 impl Lines {
-    /// The lines that fit into `height`: the header, one line of verdict, then the stages, then the luxuries.
+    /// The lines that fit into `height`: the header, one line of verdict, a few stages, all of the verdict, titles, the other
+    /// stages, advice.
     pub(crate) fn fitting(shown: &Shown, width: u16, height: u16) -> Self {
         let (message, advice) = verdict_lines(shown, width);
         let mut free = usize::from(height.saturating_sub(1));
@@ -54,22 +67,21 @@ impl Lines {
             taken
         };
         lines.message = u16::from(take(1) == 1);
-        let for_stages = take(shown.stages.len());
-        lines.has_titles =
-            for_stages == shown.stages.len() && width >= TITLES_WIDTH && take(1) == 1;
+        let first = take(shown.stages.len().min(FIRST_STAGES));
         lines.message += u16::from(message > 1 && take(1) == 1);
+        lines.has_titles = width >= TITLES_WIDTH && take(1) == 1;
+        let for_stages = first + take(shown.stages.len() - first);
         lines.has_advice = advice == 1 && take(1) == 1;
-        lines.stages = busiest(shown, for_stages);
-        lines.hidden = if for_stages < 2 { 0 } else { shown.stages.len() - lines.stages.len() };
+        lines.stages = rows(shown, for_stages);
         lines
     }
 }
 
-/// The stages that fill `lines`; when not all do, the busiest, and one line less for the rest.
-fn busiest(shown: &Shown, lines: usize) -> Vec<usize> {
+/// The stages that fill `lines`; when not all do, the busiest, with a line for others wherever some are missing.
+fn rows(shown: &Shown, lines: usize) -> Vec<Row> {
     let all = shown.stages.len();
     if lines >= all {
-        return (0..all).collect();
+        return (0..all).map(Row::Stage).collect();
     }
     let suspect = shown.verdict.as_ref().and_then(|verdict| verdict.stage);
     let rank =
@@ -79,9 +91,33 @@ fn busiest(shown: &Shown, lines: usize) -> Vec<usize> {
         let (a, b) = (rank(&shown.stages[a]), rank(&shown.stages[b]));
         b.0.cmp(&a.0).then(b.1.cmp(&a.1)).then(b.2.total_cmp(&a.2))
     });
-    order.truncate(if lines == 1 { 1 } else { lines.saturating_sub(1) });
-    order.sort_unstable();
-    order
+    if lines < FIRST_STAGES {
+        order.truncate(lines);
+        order.sort_unstable();
+        return order.into_iter().map(Row::Stage).collect();
+    }
+    let mut chosen = vec![false; all];
+    for index in order {
+        chosen[index] = true;
+        chosen[index] = with_gaps(&chosen).len() <= lines;
+    }
+    with_gaps(&chosen)
+}
+
+/// A line for each stage that was chosen, and one for each row of others; for one other its own.
+fn with_gaps(chosen: &[bool]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut begin = 0;
+    for run in chosen.chunk_by(|a, b| a == b) {
+        let end = begin + run.len();
+        if run[0] || run.len() == 1 {
+            rows.extend((begin..end).map(Row::Stage));
+        } else {
+            rows.push(Row::Gap(begin..end));
+        }
+        begin = end;
+    }
+    rows
 }
 
 /// How wide each column of a stage's line is; 0: not shown.

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -85,7 +87,9 @@ pub fn run(
     // What the machine is does not change, so it is read while the program is loaded: a third of a millisecond.
     let before = Before { children, cpus: Root::system().cpu_times() };
     let host = host(&Root::system());
-    Session::begin(command, options, (host, before), started).watch_to_the_end(&events, onlooker)
+    let continued = events.continued().clone();
+    Session::begin(command, options, (host, before), started, continued)
+        .watch_to_the_end(&events, onlooker)
 }
 
 /// Stolen CPU time worth a sentence: in idle minutes there is a percent or two on a shared host.
@@ -96,6 +100,9 @@ const STOLEN_FROM_NS: u64 = 100_000_000;
 
 /// Linux takes a process apart within this time, unless it closes files on a slow disk.
 const LAST_MOMENTS: Duration = Duration::from_millis(20);
+
+/// A sample this late after fullbore was continued stands for time in which the pipeline was stopped with it.
+const STOPPED_FROM: Duration = Duration::from_millis(20);
 
 /// What ended this long before a signal was heard of may have ended of it.
 const A_MOMENT_NS: u64 = 500_000_000;
@@ -115,6 +122,10 @@ struct Session {
     doubts: Vec<Doubt>,
     /// A key of the terminal asked the pipeline to end.
     was_interrupted: bool,
+    /// When the next sample is due.
+    next_sample: Instant,
+    /// This process was continued (SIGCONT) since the last sample.
+    continued: Arc<AtomicBool>,
     waking: Waking,
     before: Before,
 }
@@ -133,6 +144,7 @@ impl Session {
         options: Options,
         (host, before): (Host, Before),
         mut started: Started,
+        continued: Arc<AtomicBool>,
     ) -> Self {
         let own = std::process::id().cast_signed();
         let roots = Roots {
@@ -166,6 +178,8 @@ impl Session {
             pace: Pace::new(started.unix_ns),
             doubts: Vec::new(),
             was_interrupted: false,
+            next_sample: started.at,
+            continued,
             waking: Waking::new(options.keep_awake, options.remember_in.as_deref()),
             before,
             host,
@@ -180,10 +194,10 @@ impl Session {
         onlooker: &mut dyn Onlooker,
     ) -> Result<Finished, Error> {
         let mut next_show = onlooker.interval().map(|interval| self.started.at + interval);
-        let mut next_sample = self.started.at;
         let status = loop {
-            let due = self.doubts.iter().map(|doubt| doubt.due).chain([next_sample]).min();
-            let patience = due.unwrap_or(next_sample).saturating_duration_since(Instant::now());
+            let due = self.doubts.iter().map(|doubt| doubt.due).chain([self.next_sample]).min();
+            let patience =
+                due.unwrap_or(self.next_sample).saturating_duration_since(Instant::now());
             match events.receiver().recv_timeout(patience) {
                 Ok(Event::Ended(status)) => break status.as_raw(),
                 Ok(Event::WaitFailed(errno)) => return Err(Error::Wait(errno.into())),
@@ -194,9 +208,9 @@ impl Session {
                 }
             }
             self.settle_doubts();
-            if Instant::now() >= next_sample {
+            if Instant::now() >= self.next_sample {
                 let spent = self.sample(self.elapsed_ns());
-                next_sample = Instant::now() + self.pace.next(self.elapsed_ns(), spent);
+                self.next_sample = Instant::now() + self.pace.next(self.elapsed_ns(), spent);
                 next_show = self.show(next_show, onlooker);
             }
         };
@@ -204,6 +218,10 @@ impl Session {
     }
 
     fn sample(&mut self, now_ns: u64) -> Duration {
+        let is_late = Instant::now() >= self.next_sample + STOPPED_FROM;
+        if self.continued.swap(false, Ordering::Relaxed) && is_late {
+            self.watch.sampler.all_were_stopped();
+        }
         let waking = &mut self.waking;
         self.watch.sample(now_ns, |accounts, look| waking.take_in(accounts, look))
     }

@@ -59,6 +59,8 @@ pub(crate) struct Sampler {
     /// CPU time of ended children, by parent, when last read.
     children_cpu_ns: BTreeMap<i32, u64>,
     samples: u64,
+    /// Everything was stopped since the last look, this process with it.
+    all_were_stopped: bool,
     /// Where every switch is wanted.
     switches: Option<SwitchReader>,
     io_due_ns: u64,
@@ -101,6 +103,7 @@ impl Sampler {
             leaders: Leaders::default(),
             children_cpu_ns: BTreeMap::new(),
             samples: 0,
+            all_were_stopped: false,
             switches,
             io_due_ns: 0,
             tick_ns,
@@ -123,6 +126,12 @@ impl Sampler {
     /// Whether pipes may be asked for their capacity and how much is in them.
     pub(crate) fn may_ask(&self) -> bool {
         self.guests.as_ref().is_none_or(|guests| guests.pipes_may_be_asked)
+    }
+
+    /// The whole pipeline was stopped since the last look, and this process with it, so that nobody was seen in that state:
+    /// what is not known to be CPU time until the next look was that.
+    pub(crate) fn all_were_stopped(&mut self) {
+        self.all_were_stopped = true;
     }
 
     /// What this Linux withholds about processes, one sentence each.
@@ -190,6 +199,7 @@ impl Sampler {
             look.processes.iter_mut().for_each(|seen| guests.forget_before(seen));
         }
         self.samples += 1;
+        self.all_were_stopped = false;
         look
     }
 
@@ -302,11 +312,12 @@ impl Sampler {
             waits_are_withheld: self.withheld.lacks(Fact::Wait),
             ..ProcessLook::default()
         };
-        let is_stopped = process.is_stopped(&mut self.buffer);
+        let is_stopped = self.all_were_stopped || process.is_stopped(&mut self.buffer);
         let readings = process.read_tasks(&mut self.buffer);
         seen.has_ended = readings.is_empty();
         for TaskReading { tid, running_ns, waiting_ns, slices, activity } in readings {
             let doing = match activity {
+                _ if self.all_were_stopped => Some(Doing::Waiting(Cause::Stopped)),
                 Some(Activity::Blocked(_)) if is_stopped => Some(Doing::Waiting(Cause::Stopped)),
                 Some(Activity::Running) => Some(Doing::Running),
                 Some(Activity::Blocked(wait)) => self.doing(topology, process, wait),

@@ -1,5 +1,7 @@
 //! What interrupts watching: the end of the pipeline, a stop, a signal.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, channel};
 use std::thread;
 
@@ -7,7 +9,8 @@ use fullbore_proc::Root;
 use rustix::io::Errno;
 use rustix::process::{WaitOptions, WaitStatus, wait};
 use signal_hook::consts::signal::{
-    SIGBUS, SIGCHLD, SIGFPE, SIGILL, SIGKILL, SIGPIPE, SIGSEGV, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
+    SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGILL, SIGKILL, SIGPIPE, SIGSEGV, SIGSTOP, SIGTSTP, SIGTTIN,
+    SIGTTOU,
 };
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
@@ -71,6 +74,7 @@ pub(crate) struct Events {
     receiver: Receiver<Event>,
     /// Tells the waiting thread which child is the shell.
     begin: mpsc::Sender<i32>,
+    continued: Arc<AtomicBool>,
 }
 
 impl Events {
@@ -85,6 +89,9 @@ impl Events {
     /// [`Error::Signals`] or [`Error::Thread`] when Linux refuses.
     pub(crate) fn listen(shows_something: bool) -> Result<Self, Error> {
         let (sender, receiver) = channel();
+        // By a handler, since the event comes through another thread: later than the sample that needs to know.
+        let continued = Arc::<AtomicBool>::default();
+        signal_hook::flag::register(SIGCONT, continued.clone()).map_err(Error::Signals)?;
         listen_for_signals(shows_something, sender.clone())?;
         let (begin, shell) = channel();
         let waiting = move || {
@@ -93,13 +100,18 @@ impl Events {
             wait_for_children(shell, &sender);
         };
         thread::Builder::new().name("wait".to_owned()).spawn(waiting).map_err(Error::Thread)?;
-        Ok(Self { receiver, begin })
+        Ok(Self { receiver, begin, continued })
     }
 
     /// The shell was started: from now on the ends of all children of this process are collected.
     pub(crate) fn begin(&self, shell: i32) {
         // The thread waits for exactly this message, so it is there to take it.
         let _ = self.begin.send(shell);
+    }
+
+    /// Becomes true when this process is continued after a stop (SIGCONT).
+    pub(crate) fn continued(&self) -> &Arc<AtomicBool> {
+        &self.continued
     }
 
     /// Where events come from.
