@@ -21,6 +21,9 @@ const ONE_STAGE_USES_MOST: f64 = 0.75;
 /// Waiting for a CPU this much, summed over the stages, as a share of the run, is starving.
 const WAITING_FOR_CPUS: f64 = 0.5;
 
+/// Other programs that use less than this cannot be why others wait.
+const OTHERS_CPUS: f64 = 0.1;
+
 /// How scarce CPUs were.
 pub(super) struct Starved {
     /// The stages together need more CPU than there is; otherwise other programs or a quota take it.
@@ -37,6 +40,8 @@ struct Demand {
     running_ns: f64,
     runnable_ns: f64,
     span_ns: f64,
+    /// What other programs used meanwhile, if it is known.
+    others_cpus: Option<f64>,
 }
 
 impl Demand {
@@ -49,6 +54,7 @@ impl Demand {
             running_ns: flow.stages.iter().map(|s| s.running_ns).fold(0.0, f64::max),
             runnable_ns: flow.stages.iter().map(|s| s.runnable_ns).sum(),
             span_ns: flow.span_ns,
+            others_cpus: others_cpus(flow),
         }
     }
 
@@ -76,8 +82,19 @@ impl Demand {
             )
         } else {
             format!(
-                "The stages use only {parallelism:.1} of {cpus}, yet wait {waited} for one, summed over the stages, in {span}: other programs or a CPU quota take the rest."
+                "The stages use only {parallelism:.1} of {cpus}, yet wait {waited} for one, summed over the stages, in {span}: {}.",
+                self.who_has_them()
             )
+        }
+    }
+
+    fn who_has_them(&self) -> String {
+        match self.others_cpus {
+            Some(others) if others >= OTHERS_CPUS => format!("other programs use {others:.1}"),
+            Some(_) => {
+                "at times they take CPUs from each other, or a CPU quota holds them back".to_owned()
+            }
+            None => "other programs or a CPU quota take the rest".to_owned(),
         }
     }
 
@@ -103,15 +120,24 @@ pub(super) fn in_words(cpus: f64) -> String {
 }
 
 /// What a stage waited for a CPU, without what it waited for one that slept: that is no lack of CPUs.
-fn wants_a_cpu_ns(stage: &StageFlow<'_>) -> f64 {
-    (stage.runnable_ns - waking_ns(stage)).max(0.0)
+fn wants_a_cpu_ns(flow: &Flow<'_>, stage: &StageFlow<'_>) -> f64 {
+    (stage.runnable_ns - waking_ns(flow, stage)).max(0.0)
+}
+
+/// CPUs that other programs used on average while the pipeline ran; `None` when unknown.
+fn others_cpus(flow: &Flow<'_>) -> Option<f64> {
+    let record = flow.record;
+    let ours_ns = record.cpu_ns? as f64 + record.observer_cpu_ns as f64;
+    let used_ns =
+        f64::from(record.host.cpus) * record.elapsed_ns as f64 - record.idle_cpu_ns? as f64;
+    Some(((used_ns - ours_ns) / record.elapsed_ns.max(1) as f64).max(0.0))
 }
 
 /// Compares what the stages need with what the machine gave them.
 pub(super) fn starved(flow: &Flow<'_>) -> Option<Starved> {
     let mut demand = Demand::of(flow);
     if !demand.uses_all_cpus() {
-        demand.runnable_ns = flow.stages.iter().map(wants_a_cpu_ns).sum();
+        demand.runnable_ns = flow.stages.iter().map(|stage| wants_a_cpu_ns(flow, stage)).sum();
     }
     if demand.cpus == 0 || demand.span_ns <= 0.0 {
         return None;

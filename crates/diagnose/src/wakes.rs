@@ -25,7 +25,7 @@ pub(super) fn finding(flow: &Flow<'_>) -> Option<Wakes> {
     let price_ns = flow.record.wake_up_price_ns?;
     let stages = flow.stages.iter();
     let critical = stages.max_by(|one, other| one.running_ns.total_cmp(&other.running_ns))?;
-    let waking = waking_ns(critical);
+    let waking = waking_ns(flow, critical);
     if flow.span_ns <= 0.0 || waking < WORTH_IT * flow.span_ns {
         return None;
     }
@@ -59,9 +59,10 @@ pub(super) fn finding(flow: &Flow<'_>) -> Option<Wakes> {
     Some(Wakes { is_verdict: is_largest(critical, waking), finding })
 }
 
-/// How long a stage waited for a CPU to wake up, approximately.
-pub(super) fn waking_ns(stage: &StageFlow<'_>) -> f64 {
-    part_ns(stage.stage.waking_percent.unwrap_or(0.0), stage.life_ns)
+/// How long a stage waited for a CPU to wake up, approximately: not longer than CPUs slept.
+pub(super) fn waking_ns(flow: &Flow<'_>, stage: &StageFlow<'_>) -> f64 {
+    let idle_ns = flow.record.idle_cpu_ns.map_or(f64::INFINITY, |ns| ns as f64);
+    part_ns(stage.stage.waking_percent.unwrap_or(0.0), stage.life_ns).min(idle_ns)
 }
 
 /// Whether waiting to be woken is the largest part of its time.

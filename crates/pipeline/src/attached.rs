@@ -154,6 +154,7 @@ impl Attached {
             job: None,
             cpu_ns: None,
             observer_cpu_ns: nanoseconds(spent),
+            idle_cpu_ns: None,
             wake_ups: WakeUps::default(),
             host: &self.host,
         };
@@ -181,6 +182,7 @@ impl Attached {
             exit_status: 0,
             cpu_ns: None,
             observer_cpu_ns: record.observer_cpu_ns,
+            idle_cpu_ns: None,
             wake_ups: WakeUps::default(),
             gaps: Vec::new(),
         });

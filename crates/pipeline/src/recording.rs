@@ -56,6 +56,8 @@ pub(crate) struct End {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cpu_ns: Option<u64>,
     pub(crate) observer_cpu_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) idle_cpu_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "is_none")]
     pub(crate) wake_ups: WakeUps,
     /// Gaps that are known at the end only.
@@ -236,6 +238,7 @@ impl Replay {
             job: None,
             cpu_ns: end.cpu_ns,
             observer_cpu_ns: end.observer_cpu_ns,
+            idle_cpu_ns: end.idle_cpu_ns,
             wake_ups: end.wake_ups,
             host: &start.host,
         };

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fullbore_measure::Host;
 use fullbore_pipe::Limits;
-use fullbore_proc::{CpuTimes, Root, State, host};
+use fullbore_proc::{CpuTimes, Root, State, clock_ticks_per_second, host};
 use fullbore_process::children_cpu_time;
 use rustix::time::ClockId;
 use signal_hook::consts::signal::{SIGCONT, SIGINT, SIGQUIT, SIGSTOP, SIGTSTP};
@@ -235,6 +235,13 @@ impl Session {
         Some(nanoseconds(children_cpu_time()?.saturating_sub(self.before.children?)))
     }
 
+    /// Time in which CPUs had nothing to do since the run began, summed over them.
+    fn idle_cpu_ns(&self) -> Option<u64> {
+        let idle_ticks =
+            Root::system().cpu_times()?.idle_ticks.checked_sub(self.before.cpus?.idle_ticks)?;
+        Some(idle_ticks * (1_000_000_000 / clock_ticks_per_second().max(1)))
+    }
+
     fn show(&mut self, due: Option<Instant>, onlooker: &mut dyn Onlooker) -> Option<Instant> {
         let due = due?;
         if Instant::now() < due {
@@ -253,6 +260,7 @@ impl Session {
             job: self.job.as_ref(),
             cpu_ns: exit_status.and_then(|_| self.children_cpu_ns()),
             observer_cpu_ns: nanoseconds(cpu_time(ClockId::ProcessCPUTime)),
+            idle_cpu_ns: self.idle_cpu_ns(),
             wake_ups: self.waking.outcome(),
             host: &self.host,
         };
@@ -386,12 +394,14 @@ impl Session {
         self.watch.observed.gaps.extend(gaps.iter().cloned());
         let (record, _) = self.record(elapsed_ns, Some(exit_status));
         let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);
+        let idle_cpu_ns = record.idle_cpu_ns;
         let wake_ups = self.waking.outcome();
         self.watch.recorder.end(&End {
             elapsed_ns,
             exit_status,
             cpu_ns,
             observer_cpu_ns,
+            idle_cpu_ns,
             wake_ups,
             gaps,
         });

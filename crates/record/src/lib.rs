@@ -82,6 +82,9 @@ pub struct RunRecord {
     pub cpu_ns: Option<u64>,
     /// CPU time fullbore itself used.
     pub observer_cpu_ns: u64,
+    /// Time in which CPUs of the machine had nothing to do, summed over them, to a clock tick (proc_stat(5)); `None` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_cpu_ns: Option<u64>,
     /// How often the pipeline was sampled.
     pub samples: u64,
     /// What the shares of stages and pipes were computed from.

@@ -1,5 +1,6 @@
 //! Accounting, as a pure function of what was seen: where the time of every stage and pipe went.
 
+mod alone;
 mod claims;
 pub(crate) mod divide;
 mod late;
@@ -15,6 +16,7 @@ mod wakes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::account::alone::Alone;
 use crate::account::divide::{Now, StageSample};
 use crate::account::on_cpu::{Counted, OnCpu};
 use crate::account::pipe::PipeAccount;
@@ -43,6 +45,7 @@ pub(crate) struct Accounts {
     absorbed: BTreeSet<usize>,
     starving: Starving,
     on_cpu: OnCpu,
+    alone: Alone,
     last_ns: u64,
 }
 
@@ -75,6 +78,7 @@ impl Accounts {
             absorbed: BTreeSet::new(),
             starving: Starving::default(),
             on_cpu: OnCpu::default(),
+            alone: Alone::default(),
             last_ns: 0,
         }
     }
@@ -86,10 +90,12 @@ impl Accounts {
         let series = self.stages.iter().filter(|stage| !stage.series.is_empty()).count();
         for _ in 0..self.clock.reach(now_ns, series) {
             self.stages.iter_mut().for_each(|stage| stage.series.halve());
+            self.alone.halve();
         }
         self.begin_stages(topology);
         let mut samples = self.move_processes(topology, now_ns);
         self.follow(topology);
+        self.alone.follow(topology, &self.stages);
         for seen in &look.processes {
             self.add_process(topology, seen, &mut samples);
         }
@@ -129,6 +135,7 @@ impl Accounts {
     /// made of such processes; their time goes back to when their first process began.
     fn move_processes(&mut self, topology: &Topology, now_ns: u64) -> BTreeMap<usize, StageSample> {
         let mut samples: BTreeMap<usize, StageSample> = BTreeMap::new();
+        let mut left = BTreeSet::new();
         for (pid, process) in &topology.processes {
             let account =
                 self.processes.entry(*pid).or_insert_with(|| ProcessAccount::new(process.stage));
@@ -143,6 +150,10 @@ impl Accounts {
             self.stages[process.stage].wakes.add(account.wakes);
             let sample = samples.entry(process.stage).or_default();
             sample.run_sum_ns += cpu_ns;
+            left.insert(from);
+        }
+        for stage in left {
+            self.be_alone(topology, stage, now_ns);
         }
         for (index, sample) in &mut samples {
             // More than one CPU's worth: how many ran at a time is not known any more.
@@ -152,6 +163,15 @@ impl Accounts {
             sample.run_sum_ns = spread_ns;
         }
         samples
+    }
+
+    /// Processes have left a stage: what is left is what its first process did by itself.
+    fn be_alone(&mut self, topology: &Topology, stage: usize, now_ns: u64) {
+        let Some((alone, waits)) = self.alone.take(stage) else { return };
+        waits.iter().for_each(|(reason, ns)| self.note_wait(reason, *ns));
+        let first = self.processes.get(&topology.stages[stage].leader.pid);
+        let moved = first.and_then(ProcessAccount::own_io).unwrap_or_default();
+        self.stages[stage].become_like(alone, moved, self.clock, now_ns);
     }
 
     /// Follows stages that turned out to be containers, and turns of loops that were joined.
@@ -194,9 +214,16 @@ impl Accounts {
                 None => reason,
             };
             add_task(sample, task, reason, seen.has_ended);
+            if let Some(alone) = self.alone.sample(account.stage, seen.pid) {
+                add_task(alone, task, reason, seen.has_ended);
+            }
         }
         if let Some(counts) = seen.counts {
-            sample.run_sum_ns += add_lost_threads(account, counts);
+            let lost_ns = add_lost_threads(account, counts);
+            sample.run_sum_ns += lost_ns;
+            if let Some(alone) = self.alone.sample(account.stage, seen.pid) {
+                alone.run_sum_ns += lost_ns;
+            }
         }
         if !seen.has_ended {
             let tasks = u32::try_from(seen.tasks.len()).unwrap_or(u32::MAX);
@@ -336,6 +363,7 @@ impl Accounts {
             self.sums.divided_ns += to_ns - from_ns;
             self.sums.counted_ns += if sample.counted.is_some() { to_ns - from_ns } else { 0 };
             let divided = stage.add(sample, to_ns, now_ns, self.clock);
+            self.alone.pass(*index, [from_ns, to_ns, now_ns], self.clock);
             if let Some(Now::Blocked(reason)) = stage.now {
                 self.starving.note(reason);
             }

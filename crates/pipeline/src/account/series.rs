@@ -122,6 +122,13 @@ impl Series {
         }
     }
 
+    /// No bytes were moved so far.
+    pub(crate) fn forget_moved(&mut self) {
+        for step in &mut self.steps {
+            (step.read_bytes, step.written_bytes) = (0.0, 0.0);
+        }
+    }
+
     /// Spreads bytes moved between two moments over the steps between them.
     pub(crate) fn moved(
         &mut self,

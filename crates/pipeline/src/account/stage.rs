@@ -147,6 +147,17 @@ impl StageAccount {
         self.processes.are_containers = is_container;
     }
 
+    /// Other processes have left it: takes over the times of an account without them, and what the one that stays has moved.
+    pub(crate) fn become_like(&mut self, alone: Self, moved: IoCount, clock: Clock, now_ns: u64) {
+        let begun_ns = now_ns.saturating_sub(alone.life_ns() as u64);
+        self.spent = alone.spent;
+        self.causes = alone.causes;
+        self.series = alone.series;
+        self.divider = alone.divider;
+        self.series.forget_moved();
+        self.series.moved(clock, begun_ns, now_ns, moved.read_bytes, moved.written_bytes);
+    }
+
     fn note(&mut self, now: Option<Now>, now_ns: u64) {
         if !matches!(now, Some(Now::Blocked(_))) || now != self.now {
             self.blocked_since_ns = matches!(now, Some(Now::Blocked(_))).then_some(now_ns);

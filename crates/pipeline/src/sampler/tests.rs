@@ -130,6 +130,7 @@ fn where_nobodys_waits_are_shown_blocked_shares_are_unknown_from_the_first_sampl
             job: None,
             cpu_ns: None,
             observer_cpu_ns: 0,
+            idle_cpu_ns: None,
             wake_ups: crate::wake::WakeUps::default(),
             host: &host,
         };

@@ -36,6 +36,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) job: Option<&'a Job>,
     pub(crate) cpu_ns: Option<u64>,
     pub(crate) observer_cpu_ns: u64,
+    pub(crate) idle_cpu_ns: Option<u64>,
     pub(crate) wake_ups: WakeUps,
     pub(crate) host: &'a Host,
 }
@@ -60,6 +61,7 @@ pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numb
     record.parallelism = cpu_ns / frame.elapsed_ns.max(1) as f64;
     record.cpu_ns = frame.cpu_ns;
     record.observer_cpu_ns = frame.observer_cpu_ns;
+    record.idle_cpu_ns = frame.idle_cpu_ns;
     record.samples = sums.samples;
     record.shares_from = shares_from(sums);
     record.host = frame.host.clone();
