@@ -17,6 +17,11 @@ const SMALL_BYTES: f64 = 0.95 * 4096.0;
 /// Fewer calls than this cost nothing that matters.
 const MANY_CALLS: u64 = 2_000;
 
+/// What a call costs at least, in nanoseconds, whatever it moves …
+const CALL_NS: f64 = 1000.0;
+/// … and the share of the run from which that matters.
+const COSTLY_SHARE: f64 = 0.02;
+
 /// A stage that runs for less of the run than this gains nothing from larger calls.
 const RELEVANT_SHARE: f64 = 0.1;
 
@@ -34,7 +39,9 @@ struct SmallCalls {
 pub(super) fn findings(flow: &Flow<'_>, bottleneck: Option<usize>) -> Vec<Finding> {
     (0..flow.stages.len())
         .filter(|&index| is_relevant(flow, index, bottleneck))
-        .filter_map(|index| Some(finding(flow, index, &worst(flow, index)?)))
+        .filter_map(|index| Some((index, worst(flow, index)?)))
+        .filter(|(_, small)| small.calls as f64 * CALL_NS >= COSTLY_SHARE * flow.span_ns)
+        .map(|(index, small)| finding(flow, index, &small))
         .collect()
 }
 
@@ -79,7 +86,9 @@ fn worst(flow: &Flow<'_>, index: usize) -> Option<SmallCalls> {
     }
     let passes_it_on = passes_on(&runs) && follows_its_writer(flow, index);
     // Every process reads the heads of its libraries: with several of them, that is not the stage's data.
-    let reads_data = stage.processes <= 1 || !flow.stages[index].upstream.is_empty();
+    // A shell that reads a file reads a block, uses a line, and goes back to read the rest again.
+    let is_fed = !flow.stages[index].upstream.is_empty();
+    let reads_data = is_fed || stage.processes <= 1 && !runs.is_shell();
     let reads =
         small(stage, Direction::Reads).filter(|_| reads_data && !follows_its_writer(flow, index));
     let writes = small(stage, Direction::Writes).filter(|_| !passes_it_on);

@@ -156,8 +156,11 @@ pub(super) fn starved(flow: &Flow<'_>) -> Option<Starved> {
         .number("bound_ns", bound_ns as f64)
         .number("elapsed_ns", flow.record.elapsed_ns as f64)
         .done();
-    let advice =
-        if demand.uses_all_cpus() { busiest(flow, &demand.cpus_text()) } else { elsewhere() };
+    let advice = if demand.uses_all_cpus() {
+        busiest(flow, &demand.cpus_text())
+    } else {
+        elsewhere(demand.others_cpus)
+    };
     let finding = Finding::new(FindingKind::CpuStarved, demand.message())
         .with_advice(advice)
         .with_evidence(evidence);
@@ -179,7 +182,10 @@ fn busiest(flow: &Flow<'_>, cpus: &str) -> Advice {
     ))
 }
 
-fn elsewhere() -> Advice {
+fn elsewhere(others_cpus: Option<f64>) -> Advice {
+    if others_cpus.is_some_and(|cpus| cpus >= OTHERS_CPUS) {
+        return vec![text("See what else runs: "), command("top"), text(".")];
+    }
     vec![
         text("See what else runs: "),
         command("top"),

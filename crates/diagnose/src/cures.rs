@@ -28,11 +28,14 @@ pub(super) fn passes_on(runs: &Command) -> bool {
     PASS_ON.contains(&runs.program.as_str())
 }
 
-/// How to make the calls of a program larger.
+/// How to make the calls of a program larger; empty when there is no known way.
+///
+/// A program that leaves buffering to C's stdio moves 4 KiB at a time through a pipe, which is not small: what moves less has
+/// switched that off or has never used it, so stdbuf(1) cannot change it.
 pub(super) fn for_small_calls(runs: &Command, direction: Direction) -> Advice {
     option_to_drop(runs, direction)
-        .or_else(|| own_buffer_option(runs))
-        .unwrap_or_else(|| by_itself(runs, direction))
+        .or_else(|| own_buffer_option(runs, direction))
+        .unwrap_or_default()
 }
 
 /// An option, or a call in its script, that switches buffering off.
@@ -74,7 +77,12 @@ fn option_to_drop(runs: &Command, direction: Direction) -> Option<Advice> {
 fn variable_to_drop(runs: &Command, direction: Direction) -> Option<Advice> {
     let is_python = runs.program.starts_with("python");
     if is_python && runs.buffering.contains_key("PYTHONUNBUFFERED") {
-        return Some(only("Drop PYTHONUNBUFFERED."));
+        let also = if runs.has_short('u') {
+            format!(" and -u of {}", runs.program)
+        } else {
+            String::new()
+        };
+        return Some(only(format!("Drop PYTHONUNBUFFERED{also}.")));
     }
     // These do not use the buffers of C's stdio, which stdbuf changes.
     if is_python || passes_on(runs) || runs.is_shell() || runs.program == "dd" {
@@ -90,9 +98,10 @@ fn variable_to_drop(runs: &Command, direction: Direction) -> Option<Advice> {
 }
 
 /// Programs that have their own way of saying how large their calls are.
-fn own_buffer_option(runs: &Command) -> Option<Advice> {
+fn own_buffer_option(runs: &Command, direction: Direction) -> Option<Advice> {
     let name = runs.program.as_str();
     let advice = match name {
+        "dd" if has_large_blocks(runs) => return None,
         "dd" if runs.mentions("count=") => {
             "Give dd larger blocks: bs=64K iflag=fullblock, with count= made smaller to match."
                 .to_owned()
@@ -104,9 +113,12 @@ fn own_buffer_option(runs: &Command) -> Option<Advice> {
             "Read and write larger pieces in the script: no flush=True, no -u, no PYTHONUNBUFFERED, no os.read of a few bytes."
                 .to_owned()
         }
-        _ if runs.is_shell() => {
-            "A shell reads a pipe byte by byte and writes line by line: let awk do the loop, or read all lines at once with bash's mapfile -t lines."
+        _ if runs.is_shell() && direction == Direction::Reads => {
+            "A shell reads a pipe byte by byte: let awk do the loop, or read all lines at once with bash's mapfile -t lines."
                 .to_owned()
+        }
+        _ if runs.is_shell() => {
+            "A shell writes each line by itself: let awk do the loop.".to_owned()
         }
         _ if passes_on(runs) => {
             format!("{name} passes on what it is given: enlarge the writes of the program before it.")
@@ -116,14 +128,23 @@ fn own_buffer_option(runs: &Command) -> Option<Advice> {
     Some(only(advice))
 }
 
-/// A program that leaves buffering to C's stdio moves 4 KiB at a time through a pipe, which is not small: what moves less
-/// has switched that off or has never used it, so stdbuf(1) cannot change it.
-fn by_itself(runs: &Command, direction: Direction) -> Advice {
-    let what = if direction == Direction::Reads { "reads" } else { "writes" };
-    let name = if runs.program.is_empty() { "the program" } else { &runs.program };
-    only(format!(
-        "{name} itself decides how much it {what} at a time: look in its manual for an option for larger pieces."
-    ))
+/// What it reads in small pieces comes in small pieces.
+fn has_large_blocks(runs: &Command) -> bool {
+    let size = runs.arguments.iter().find_map(|word| word.strip_prefix("bs="));
+    size.is_some_and(|size| {
+        let (number, unit) =
+            size.split_at(size.find(|c: char| !c.is_ascii_digit()).unwrap_or(size.len()));
+        let number: u64 = number.parse().unwrap_or(0);
+        let is_kilo = unit.to_ascii_uppercase().starts_with('K');
+        number
+            >= if is_kilo {
+                64
+            } else if unit.is_empty() {
+                65_536
+            } else {
+                1
+            }
+    })
 }
 
 /// What makes a CPU-bound program faster; `threads_help`: it uses one CPU and there are more; `dealing`: the line that deals
@@ -164,7 +185,7 @@ fn known_to_be_faster(runs: &Command, threads_help: bool) -> Option<Advice> {
         "bzcat" if threads_help => line("lbzip2 uses all CPUs: ", "lbzip2 -dc"),
         // Unpacking uses one CPU whatever -T says, but for xz and only with files of several blocks.
         "xz" if threads_help && packs_with_threads(runs) => {
-            line("All CPUs work with -T0: ", "xz -T0")
+            line("All CPUs work with -T0 (other bytes, which unpack to the same): ", "xz -T0")
         }
         "zstd" if threads_help && packs_with_threads(runs) => {
             line("All CPUs compress with -T0: ", "zstd -T0")
@@ -298,10 +319,10 @@ mod tests {
         for (words, cure) in [
             (&["grep", "--line-buffered", "x"][..], "Drop --line-buffered of grep."),
             (&["sed", "-nu", "s/a/b/"], "Drop -u of sed."),
-            (&["sed", "s/-u/b/"], "sed itself decides how much it writes at a time"),
             (&["stdbuf", "-oL", "cut", "-f1"], "Drop stdbuf -oL."),
             (&["env", "PYTHONUNBUFFERED=1", "python3", "x.py"], "Drop PYTHONUNBUFFERED."),
             (&["python3.12", "-u", "x.py"], "Drop -u of python3.12."),
+            (&["env", "PYTHONUNBUFFERED=1", "python3", "-u", "x.py"], "Drop PYTHONUNBUFFERED."),
             (&["python3", "x.py", "-u"], "flush=True"),
             (&["gawk", "{print; fflush()}"], "Drop fflush() of gawk."),
             (&["mawk", "-W", "interactive", "{print}"], "Drop -W interactive of mawk."),
@@ -311,13 +332,16 @@ mod tests {
             (&["dd", "bs=512"], "bs=64K."),
             (&["dd", "bs=512", "count=9"], "bs=64K iflag=fullblock, with count= made smaller"),
             (&["bash", "loop.sh"], "let awk do the loop"),
-            (&["tr", "a b", "c"], "itself decides"),
+            (&["tr", "a b", "c"], ""),
+            (&["sed", "s/-u/b/"], ""),
+            (&["dd", "bs=1M"], ""),
+            (&["dd", "bs=64K"], ""),
         ] {
             let mut stage = StageRecord::default();
             stage.words = words.iter().map(|word| (*word).to_owned()).collect();
             let runs = Command::of(&stage);
             let text = advice_text(&for_small_calls(&runs, Direction::Writes));
-            assert!(text.contains(cure), "{runs:?}: {text}");
+            assert!(text.contains(cure) && text.is_empty() == cure.is_empty(), "{runs:?}: {text}");
         }
     }
 
@@ -325,18 +349,21 @@ mod tests {
     fn variables_that_switch_buffering_off_are_told_where_the_program_heeds_them() {
         for (program, variable, value, cure) in [
             ("python3", "PYTHONUNBUFFERED", "1", "Drop PYTHONUNBUFFERED."),
-            ("uniq", "PYTHONUNBUFFERED", "1", "uniq itself decides"),
+            ("uniq", "PYTHONUNBUFFERED", "1", ""),
             ("uniq", "_STDBUF_O", "L", "Drop stdbuf -oL."),
             ("uniq", "_STDBUF_O", "0", "Drop stdbuf -o0."),
-            ("uniq", "_STDBUF_O", "65536", "uniq itself decides"),
-            ("uniq", "_STDBUF_I", "0", "uniq itself decides how much it writes"),
+            ("uniq", "_STDBUF_O", "65536", ""),
+            ("uniq", "_STDBUF_I", "0", ""),
             ("cat", "_STDBUF_O", "L", "cat passes on what it is given"),
         ] {
             let mut stage = StageRecord::default();
             stage.words = vec![program.to_owned()];
             stage.buffering.insert(variable.to_owned(), value.to_owned());
             let text = advice_text(&for_small_calls(&Command::of(&stage), Direction::Writes));
-            assert!(text.contains(cure), "{program}, {variable}: {text}");
+            assert!(
+                text.contains(cure) && text.is_empty() == cure.is_empty(),
+                "{program}, {variable}: {text}"
+            );
         }
     }
 

@@ -40,7 +40,7 @@ fn of_program(runs: &Command) -> Option<Option<&'static str>> {
     let is_script = |name: &str| script.is_some_and(|word| word.rsplit('/').next() == Some(name));
     let cure = match runs.program.as_str() {
         "xargs" => {
-            "give each more to do at once (xargs with a larger -n, or without -n, -L and -I)"
+            "give each more to do at once, if it takes several arguments (xargs with a larger -n, or without -n, -L and -I)"
         }
         "parallel" => FOR_PARALLEL,
         // GNU parallel is a script.
@@ -88,7 +88,7 @@ mod tests {
             ("bash -c 'gawk 1'", "gawk 1", "let awk do that itself"),
             ("parallel gzip", "gzip", "parallel --pipe"),
             ("/usr/bin/perl /usr/bin/parallel -j2 gzip", "gzip", "parallel with -X"),
-            ("xargs -n1 gzip", "gzip", "xargs with a larger -n"),
+            ("xargs -n1 gzip", "gzip", "if it takes several arguments (xargs with a larger -n"),
             ("find . -exec gzip {} ;", "gzip", "-exec … +"),
             ("python3 x.py", "", "in the script itself"),
             ("bash x.sh", "", "let one program such as awk do the whole loop"),

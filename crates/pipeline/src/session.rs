@@ -214,6 +214,9 @@ impl Session {
                 next_show = self.show(next_show, onlooker);
             }
         };
+        if let Some(io) = events.shell_io() {
+            self.watch.sampler.note_shell_io(self.started.pid, io.into());
+        }
         Ok(self.finish(status))
     }
 

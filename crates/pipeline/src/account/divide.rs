@@ -8,6 +8,7 @@ use crate::account::naps::MetAwake;
 use crate::account::on_cpu::StageTimes;
 use crate::account::reason::Reason;
 use crate::account::series::Spent;
+use crate::sample::TaskLook;
 use fullbore_record::Cause;
 
 /// What one sample says about a stage, over all its processes.
@@ -36,6 +37,23 @@ pub(crate) enum Now {
 }
 
 impl StageSample {
+    /// Adds what one thread did, and why it waits.
+    pub(crate) fn add(&mut self, task: &TaskLook, reason: Option<Reason>, has_ended: bool) {
+        self.run_sum_ns += task.running_ns;
+        self.run_max_ns = self.run_max_ns.max(task.running_ns);
+        self.wait_sum_ns += task.waiting_ns;
+        match reason {
+            // The threads of a process that has ended wait for nothing any more.
+            _ if has_ended => {}
+            None => self.running_tasks += 1,
+            Some(reason) => {
+                if self.reason.as_ref().is_none_or(|other| reason.rank() > other.rank()) {
+                    self.reason = Some(reason);
+                }
+            }
+        }
+    }
+
     /// What the stage does now; `None` when nothing of it is left to look at.
     pub(crate) fn now(&self) -> Option<Now> {
         match (self.running_tasks, self.reason) {

@@ -3,6 +3,7 @@
 mod alone;
 mod claims;
 pub(crate) mod divide;
+mod ending;
 mod late;
 mod naps;
 mod on_cpu;
@@ -12,6 +13,7 @@ mod programs;
 pub(crate) mod reason;
 pub(crate) mod series;
 pub(crate) mod stage;
+mod unsettled;
 mod wakes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +27,9 @@ use crate::account::programs::{MainProgram, Programs};
 use crate::account::reason::{Reason, Starving, full_pipe, reason, within_par};
 use crate::account::series::Clock;
 use crate::account::stage::StageAccount;
+use crate::account::unsettled::Rates;
 use crate::account::wakes::Wakes;
-use crate::sample::{Counts, Doing, IoCount, Look, ProcessLook, TaskLook};
+use crate::sample::{Doing, Look, ProcessLook};
 use crate::topology::Topology;
 use crate::topology::pipes::PipeKey;
 use crate::topology::stage::Stage;
@@ -63,6 +66,9 @@ pub(crate) struct Sums {
     pub(crate) cpus: u32,
 }
 
+/// No stage has this index.
+const NO_STAGE: usize = usize::MAX;
+
 /// A stage was seen to wait on something.
 pub(crate) type Wait = (usize, Reason);
 
@@ -97,17 +103,14 @@ impl Accounts {
         self.follow(topology);
         self.alone.follow(topology, &self.stages);
         for seen in &look.processes {
-            self.add_process(topology, seen, &mut samples);
+            self.add_process(topology, seen, now_ns, &mut samples);
         }
-        // Children have higher numbers than their parents as a rule, so they end first.
-        for seen in look.processes.iter().rev().filter(|seen| seen.has_ended) {
-            self.end_process(topology, seen.pid);
-        }
+        let heirs = self.end_processes(topology, look);
         for seen in &look.processes {
             self.add_children(seen, &mut samples);
         }
         self.pass(topology, now_ns);
-        self.count_io(look, now_ns);
+        self.count_io(look, heirs, now_ns);
         let counted = self.count_switches(topology, look, &mut samples);
         self.find_full_pipes(topology, &mut samples);
         let waits = self.divide(topology, &samples, now_ns);
@@ -195,6 +198,7 @@ impl Accounts {
         &mut self,
         topology: &Topology,
         seen: &ProcessLook,
+        now_ns: u64,
         samples: &mut BTreeMap<usize, StageSample>,
     ) {
         let Some(account) = self.processes.get_mut(&seen.pid) else { return };
@@ -213,13 +217,15 @@ impl Accounts {
                 Some(par) => reason.map(|reason| within_par(reason, par != seen.pid)),
                 None => reason,
             };
-            add_task(sample, task, reason, seen.has_ended);
+            sample.add(task, reason, seen.has_ended);
             if let Some(alone) = self.alone.sample(account.stage, seen.pid) {
-                add_task(alone, task, reason, seen.has_ended);
+                // The pipes that lead to others of its stage are pipes then.
+                let reason = reason::reason(&task.doing, NO_STAGE, &topology.pipes, &self.starving);
+                alone.add(task, reason, seen.has_ended);
             }
         }
         if let Some(counts) = seen.counts {
-            let lost_ns = add_lost_threads(account, counts);
+            let lost_ns = account.add_lost_threads(counts);
             sample.run_sum_ns += lost_ns;
             if let Some(alone) = self.alone.sample(account.stage, seen.pid) {
                 alone.run_sum_ns += lost_ns;
@@ -234,41 +240,13 @@ impl Accounts {
         stage.unseen.bytes |= seen.waits_are_hidden && seen.io.is_none();
         let peak_bytes = &mut stage.processes.peak_memory_bytes;
         *peak_bytes = (*peak_bytes).max(seen.status.peak_memory_bytes);
-        account.io = seen.io.or(account.io);
-    }
-
-    /// A process has ended: what it did stays with its stage.
-    fn end_process(&mut self, topology: &Topology, pid: i32) {
-        let Some(account) = self.processes.remove(&pid) else { return };
-        if let Some(process) = topology.processes.get(&pid) {
-            self.stages[account.stage].processes.programs.add(process, account.cpu_ns);
-        }
-        let parent = topology.processes.get(&pid).map_or(0, |process| process.parent);
-        if let Some(parent) = self.processes.get_mut(&parent) {
-            parent.children.end(account.stage, account.counted_ns());
-            // Linux adds what a child read and wrote to its parent when the parent waits for it.
-            if parent.stage == account.stage {
-                return;
-            }
-            parent.io_elsewhere = parent.io_elsewhere.plus(account.io.unwrap_or_default());
-        }
-        let io = &mut self.stages[account.stage].io;
-        io.ended = io.ended.plus(account.own_io().unwrap_or_default());
-    }
-
-    /// Gives children's CPU time to the stages they belonged to.
-    fn add_children(&mut self, seen: &ProcessLook, samples: &mut BTreeMap<usize, StageSample>) {
-        let Some(cpu_ns) = seen.children_cpu_ns else { return };
-        let Some(account) = self.processes.get_mut(&seen.pid) else { return };
-        let inherited = account.children.take_in(cpu_ns);
-        for (stage, ns) in inherited.of_children {
-            // The stage may be over: then only its sum of CPU time grows.
-            match samples.get_mut(&stage) {
-                Some(sample) => sample.run_sum_ns += ns,
-                None => self.stages[stage].cpu_ns += ns,
+        if let Some(io) = seen.io {
+            account.count_io(io, now_ns);
+            if seen.has_ended {
+                // That is all of it.
+                account.rates = Rates::default();
             }
         }
-        samples.entry(account.stage).or_default().run_sum_ns += inherited.unseen_ns;
     }
 
     /// The program that did the work of a stage, when it is not the one that the stage began with. With `fullbore par`, that
@@ -300,23 +278,6 @@ impl Accounts {
             let account = self.pipes.entry(key).or_default();
             account.life_ns += length_ns;
             account.samples += 1;
-        }
-    }
-
-    /// Counts bytes and calls of the stages of which something was read.
-    ///
-    /// What a process did after the last reading before its end is lost.
-    fn count_io(&mut self, look: &Look, now_ns: u64) {
-        let read = look.processes.iter().filter(|seen| seen.io.is_some());
-        let due: BTreeSet<usize> =
-            read.filter_map(|seen| Some(self.processes.get(&seen.pid)?.stage)).collect();
-        let mut live: BTreeMap<usize, IoCount> = BTreeMap::new();
-        for account in self.processes.values().filter(|account| due.contains(&account.stage)) {
-            let total = live.entry(account.stage).or_default();
-            *total = total.plus(account.own_io().unwrap_or_default());
-        }
-        for (stage, live) in live {
-            self.stages[stage].count_io(live, self.clock, now_ns);
         }
     }
 
@@ -425,35 +386,6 @@ impl Accounts {
             self.sums.two_run_ns += length_ns;
         }
     }
-}
-
-/// Adds what one thread did to the sample of its stage.
-fn add_task(sample: &mut StageSample, task: &TaskLook, reason: Option<Reason>, has_ended: bool) {
-    sample.run_sum_ns += task.running_ns;
-    sample.run_max_ns = sample.run_max_ns.max(task.running_ns);
-    sample.wait_sum_ns += task.waiting_ns;
-    match reason {
-        // The threads of a process that has ended wait for nothing any more.
-        _ if has_ended => {}
-        None => sample.running_tasks += 1,
-        Some(reason) => {
-            if sample.reason.as_ref().is_none_or(|other| reason.rank() > other.rank()) {
-                sample.reason = Some(reason);
-            }
-        }
-    }
-}
-
-/// Threads take their times with them when they end; the count of the whole process keeps them. Returns what
-/// was not counted before.
-fn add_lost_threads(account: &mut ProcessAccount, counts: Counts) -> u64 {
-    account.most_threads = account.most_threads.max(counts.threads);
-    if account.most_threads < 2 {
-        return 0;
-    }
-    let lost_ns = counts.cpu_ns.saturating_sub(account.cpu_ns);
-    account.cpu_ns += lost_ns;
-    lost_ns
 }
 
 /// Stages that wait for children which are live stages: shells, `timeout`.

@@ -1,7 +1,8 @@
 //! The account of one process: what must be known to give CPU time and bytes to the right stage.
 
+use crate::account::unsettled::{Rates, Unsettled};
 use crate::account::wakes::Wakes;
-use crate::sample::{IoCount, LeftCpu};
+use crate::sample::{Counts, IoCount, LeftCpu};
 
 /// The account of one live process.
 #[derive(Clone, Debug)]
@@ -14,8 +15,13 @@ pub(crate) struct ProcessAccount {
     pub(crate) most_threads: u32,
     pub(crate) children: Children,
     pub(crate) io: Option<IoCount>,
+    /// When that was counted, and how fast it had grown.
+    io_ns: u64,
+    pub(crate) rates: Rates,
     /// What its children read and wrote for other stages.
     pub(crate) io_elsewhere: IoCount,
+    /// Children that have ended, and have moved more than was seen.
+    pub(crate) unsettled: Unsettled,
     pub(crate) wakes: Wakes,
     /// How its first thread left its CPU, as last read.
     pub(crate) left_cpu: Option<LeftCpu>,
@@ -57,15 +63,43 @@ impl ProcessAccount {
             most_threads: 1,
             children: Children::default(),
             io: None,
+            io_ns: 0,
+            rates: Rates::default(),
             io_elsewhere: IoCount::default(),
+            unsettled: Unsettled::default(),
             wakes: Wakes::default(),
             left_cpu: None,
         }
     }
 
+    /// Takes in what it read and wrote so far.
+    pub(crate) fn count_io(&mut self, io: IoCount, now_ns: u64) {
+        if let Some(before) = self.io.filter(|_| now_ns > self.io_ns) {
+            let (grown, ns) = (io.minus(before), (now_ns - self.io_ns) as f64);
+            self.rates = Rates {
+                read: grown.read_bytes as f64 / ns,
+                written: grown.written_bytes as f64 / ns,
+            };
+        }
+        self.io = Some(io);
+        self.io_ns = now_ns;
+    }
+
     /// What it read and wrote for its stage; `None` when it was never read.
     pub(crate) fn own_io(&self) -> Option<IoCount> {
         self.io.map(|io| io.minus(self.io_elsewhere))
+    }
+
+    /// Threads take their times with them when they end; the count of the whole process keeps them. Returns what
+    /// was not counted before.
+    pub(crate) fn add_lost_threads(&mut self, counts: Counts) -> u64 {
+        self.most_threads = self.most_threads.max(counts.threads);
+        if self.most_threads < 2 {
+            return 0;
+        }
+        let lost_ns = counts.cpu_ns.saturating_sub(self.cpu_ns);
+        self.cpu_ns += lost_ns;
+        lost_ns
     }
 
     /// All CPU time that was counted for it and for its children.

@@ -20,8 +20,8 @@ use fullbore_proc::{
 };
 
 use crate::sample::{
-    Born, Census, Counts, Doing, Environment, HeldEnds, LeftCpu, Look, ProcessLook, StatusLook,
-    TaskLook,
+    Born, Census, Counts, Doing, Environment, HeldEnds, IoCount, LeftCpu, Look, ProcessLook,
+    StatusLook, TaskLook,
 };
 use crate::sampler::ends::{capacities, handles_of};
 use crate::sampler::files::{Clockwork, ProcessFiles, TaskReading};
@@ -59,6 +59,10 @@ pub(crate) struct Sampler {
     /// CPU time of ended children, by parent, when last read.
     children_cpu_ns: BTreeMap<i32, u64>,
     samples: u64,
+    /// Somebody ended at the last look: what it did is in the counts of its parent now.
+    somebody_ended: bool,
+    /// What the shell and all its children read and wrote, as last read before it was waited for.
+    shell_io: Option<(i32, IoCount)>,
     /// Everything was stopped since the last look, this process with it.
     all_were_stopped: bool,
     /// Where every switch is wanted.
@@ -103,6 +107,8 @@ impl Sampler {
             leaders: Leaders::default(),
             children_cpu_ns: BTreeMap::new(),
             samples: 0,
+            somebody_ended: false,
+            shell_io: None,
             all_were_stopped: false,
             switches,
             io_due_ns: 0,
@@ -126,6 +132,11 @@ impl Sampler {
     /// Whether pipes may be asked for their capacity and how much is in them.
     pub(crate) fn may_ask(&self) -> bool {
         self.guests.as_ref().is_none_or(|guests| guests.pipes_may_be_asked)
+    }
+
+    /// The shell has ended: what it and its children read and wrote.
+    pub(crate) fn note_shell_io(&mut self, pid: i32, io: IoCount) {
+        self.shell_io = Some((pid, io));
     }
 
     /// The whole pipeline was stopped since the last look, and this process with it, so that nobody was seen in that state:
@@ -169,12 +180,19 @@ impl Sampler {
         let mut look = Look { at_ns: now_ns, ..Look::default() };
         look.switches = self.switches.as_mut().map(SwitchReader::read);
         let is_io_due = now_ns >= self.io_due_ns;
+        let is_shell = |pid: i32| pid == topology.roots.shell;
+        let settles = std::mem::take(&mut self.somebody_ended);
         let mut processes = std::mem::take(&mut self.processes);
         for process in processes.values_mut() {
             let mut seen = self.look_at(topology, process, now_ns);
             let is_young = now_ns.saturating_sub(process.first_ns) < IO_INTERVAL_NS;
-            let is_due = (is_io_due || is_young) && process.news.io_may_have_grown;
-            if is_due && !seen.has_ended && seen.io.is_none() {
+            let has_waited = settles && is_shell(process.pid);
+            let is_due = (is_io_due || is_young || has_waited) && process.news.io_may_have_grown;
+            if seen.has_ended {
+                // Until somebody waits for it, its counts are there, and are all.
+                let last = self.shell_io.filter(|(pid, _)| *pid == process.pid).map(|(_, io)| io);
+                seen.io = process.read_io(&mut self.buffer).or(last).or(seen.io);
+            } else if is_due && seen.io.is_none() {
                 seen.io = process.read_io(&mut self.buffer);
             }
             look.processes.push(seen);
@@ -191,6 +209,7 @@ impl Sampler {
             self.children_cpu_ns.remove(&seen.pid);
             self.children.zombies.insert(seen.pid);
             self.leaders.end(seen.pid, now_ns);
+            self.somebody_ended = true;
         }
         if self.may_ask() {
             look.capacities = capacities(topology);

@@ -1,13 +1,13 @@
 //! What interrupts watching: the end of the pipeline, a stop, a signal.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use fullbore_proc::Root;
-use rustix::io::Errno;
-use rustix::process::{WaitOptions, WaitStatus, wait};
+use fullbore_proc::{Io, Root};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{WaitId, WaitIdOptions, WaitOptions, WaitStatus, wait, waitid};
 use signal_hook::consts::signal::{
     SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGILL, SIGKILL, SIGPIPE, SIGSEGV, SIGSTOP, SIGTSTP, SIGTTIN,
     SIGTTOU,
@@ -75,6 +75,7 @@ pub(crate) struct Events {
     /// Tells the waiting thread which child is the shell.
     begin: mpsc::Sender<i32>,
     continued: Arc<AtomicBool>,
+    shell_io: Arc<Mutex<Option<Io>>>,
 }
 
 impl Events {
@@ -94,13 +95,15 @@ impl Events {
         signal_hook::flag::register(SIGCONT, continued.clone()).map_err(Error::Signals)?;
         listen_for_signals(shows_something, sender.clone())?;
         let (begin, shell) = channel();
+        let shell_io = Arc::<Mutex<Option<Io>>>::default();
+        let last_io = shell_io.clone();
         let waiting = move || {
             // No shell was started: there is nothing to wait for.
             let Ok(shell) = shell.recv() else { return };
-            wait_for_children(shell, &sender);
+            wait_for_children(shell, &last_io, &sender);
         };
         thread::Builder::new().name("wait".to_owned()).spawn(waiting).map_err(Error::Thread)?;
-        Ok(Self { receiver, begin, continued })
+        Ok(Self { receiver, begin, continued, shell_io })
     }
 
     /// The shell was started: from now on the ends of all children of this process are collected.
@@ -112,6 +115,11 @@ impl Events {
     /// Becomes true when this process is continued after a stop (SIGCONT).
     pub(crate) fn continued(&self) -> &Arc<AtomicBool> {
         &self.continued
+    }
+
+    /// What the shell and the children that it had waited for read and wrote until it ended.
+    pub(crate) fn shell_io(&self) -> Option<Io> {
+        *self.shell_io.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where events come from.
@@ -164,8 +172,16 @@ fn sender_of(origin: &Origin) -> Option<Sender> {
 }
 
 /// Collects all children of this process until the shell has ended.
-fn wait_for_children(shell: i32, to: &mpsc::Sender<Event>) {
+fn wait_for_children(shell: i32, last_io: &Mutex<Option<Io>>, to: &mpsc::Sender<Event>) {
+    let io_file = Root::system().hot_file(shell, "io");
+    let mut buffer = [0; 512];
     loop {
+        // Only until it is waited for can its counts be read.
+        let news = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+        let _ = retry_on_intr(|| waitid(WaitId::All, news));
+        if let Some(io) = io_file.read(&mut buffer).and_then(Io::parse) {
+            *last_io.lock().unwrap_or_else(PoisonError::into_inner) = Some(io);
+        }
         let event = match wait(WaitOptions::UNTRACED) {
             Ok(Some((pid, status))) => event_of(pid.as_raw_nonzero().get(), status, shell),
             Ok(None) | Err(Errno::INTR) => continue,

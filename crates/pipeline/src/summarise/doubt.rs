@@ -1,9 +1,35 @@
 //! Counts of bytes that cannot be true.
 
-use fullbore_record::{PipeRecord, RunRecord};
+use fullbore_record::{PipeRecord, RunRecord, StageRecord};
 
 /// A neighbour that read more than this beyond what was written got it by splice, which Linux does not count.
 const UNCOUNTED_BYTES: u64 = 1 << 20;
+
+/// What a shell that reads a file line by line goes back to read again is no more input: it reads a block, uses a line of it, and
+/// goes back behind that.
+pub(crate) fn doubt_read_again(record: &mut RunRecord) {
+    let fed =
+        |stage: &StageRecord| record.pipes.iter().any(|pipe| pipe.readers.contains(&stage.stage));
+    let goes_back = |stage: &StageRecord| {
+        let mean = stage
+            .read_bytes
+            .zip(stage.read_calls)
+            .and_then(|(bytes, calls)| bytes.checked_div(calls));
+        stage.words.first().is_some_and(|word| fullbore_shell::is_shell(word))
+            && stage.read_calls.is_some_and(|calls| calls >= MANY_CALLS)
+            && mean.is_some_and(|bytes| bytes > 1)
+    };
+    let doubtful: Vec<usize> = (0..record.stages.len())
+        .filter(|index| goes_back(&record.stages[*index]) && !fed(&record.stages[*index]))
+        .collect();
+    for index in doubtful {
+        record.stages[index].read_bytes = None;
+        record.stages[index].read_calls = None;
+    }
+}
+
+/// A shell that calls read(2) less often has read its script, and little else.
+const MANY_CALLS: u64 = 1000;
 
 /// Splice is not counted by Linux: where neighbours disagree about what went through the pipe between
 /// them, the one that shows less is unknown, not small.

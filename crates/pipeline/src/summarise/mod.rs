@@ -13,7 +13,7 @@ use crate::account::Sums;
 use crate::account::stage::StageAccount;
 use crate::observed::Observed;
 use crate::summarise::dealt::count_at_the_ends;
-use crate::summarise::doubt::doubt_uncounted_bytes;
+use crate::summarise::doubt::{doubt_read_again, doubt_uncounted_bytes};
 use crate::summarise::names::labels;
 use crate::topology::pipes::{Pipe, PipeKey};
 use crate::wake::{WakeUps, waking_ns};
@@ -75,6 +75,7 @@ pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numb
     record.timeline = summary.timeline(frame.elapsed_ns);
     count_at_the_ends(&mut record, |stage| summary.is_spliced(stage));
     doubt_uncounted_bytes(&mut record);
+    doubt_read_again(&mut record);
     (record, numbers)
 }
 

@@ -1,47 +1,16 @@
-//! What stages waited to be woken, and what `run --keep-awake` did about it.
+//! What `run --keep-awake` did.
 
 use fullbore_measure::seconds;
 use fullbore_record::{KeepAwakeRecord, Outcome, RunRecord};
 
 use super::{Style, wrap};
-use crate::figures::percent;
 use crate::visible;
 
-/// Less than this of a stage's life is not worth a line, in percent.
-const NOTABLE_PERCENT: f64 = 5.0;
-
-/// Stages that are named.
-const STAGES: usize = 4;
-
-/// Appends up to two lines, if there is something to say.
+/// Appends a line, if there is something to say.
 pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
-    let keep_awake = record.keep_awake.as_ref().map(keep_awake);
-    for sentence in waiting(record).into_iter().chain(keep_awake) {
-        lines.extend(wrap::wrap(&sentence, style.columns(), "  ", "    "));
+    if let Some(keep_awake) = record.keep_awake.as_ref().map(keep_awake) {
+        lines.extend(wrap::wrap(&keep_awake, style.columns(), "  ", "    "));
     }
-}
-
-fn waiting(record: &RunRecord) -> Option<String> {
-    let price_ns = record.wake_up_price_ns?;
-    let mut notable: Vec<(f64, String)> = record
-        .stages
-        .iter()
-        .filter_map(|stage| {
-            let share = stage.waking_percent.filter(|share| *share >= NOTABLE_PERCENT)?;
-            Some((share, visible::line(&stage.title())))
-        })
-        .collect();
-    notable.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let shares = notable.iter().take(STAGES);
-    let shares: Vec<String> =
-        shares.map(|(share, title)| format!("{title} {}", percent(*share))).collect();
-    (!shares.is_empty()).then(|| {
-        format!(
-            "waiting for a CPU to wake up, at {} µs each time: about {} of the time",
-            price_ns.div_ceil(1000),
-            shares.join(", ")
-        )
-    })
 }
 
 fn keep_awake(record: &KeepAwakeRecord) -> String {
