@@ -219,6 +219,8 @@ fn own_parts(record: &RunRecord, flow: &StageFlow<'_>) -> Vec<(Doing, f64)> {
             // The other side may be a stage (ksh93 joins its stages by socket pairs), or a server.
             Cause::LocalSocket if sockets::is_for_a_stage(record, stage, ns, running_ns) => {}
             Cause::LocalSocket => socket_ns += ns,
+            // That is another stage's time.
+            Cause::Peer => {}
             _ => own.push((Doing::Waiting(cause), ns)),
         }
     }

@@ -42,8 +42,8 @@ pub enum Target {
     OwnSocket,
     /// One side of a socket pair through which data flows one way only, by the inode of the side at which it arrives.
     OneWay(u64),
-    /// A socket to a network, or of a kind that is not known.
-    Socket,
+    /// A socket to a network, or of a kind that is not known, by its inode.
+    Socket(u64),
     /// A terminal.
     Terminal,
     /// An epoll instance.
@@ -129,7 +129,7 @@ fn target(link: &Path, path: &Path) -> Target {
         };
     }
     if text.starts_with(b"socket:") {
-        return socket(link);
+        return socket(link, path);
     }
     if let Some(kind) = text.strip_prefix(b"anon_inode:") {
         return anonymous(kind);
@@ -156,11 +156,11 @@ fn anonymous(kind: &[u8]) -> Target {
 }
 
 /// Linux names the protocol of a socket in an extended attribute (net/socket.c, since 2.6.30).
-fn socket(link: &Path) -> Target {
+fn socket(link: &Path, path: &Path) -> Target {
     let mut name = [0; 32];
     match rustix::fs::getxattr(link, "system.sockprotoname", &mut name) {
         Ok(length) if name[..length].starts_with(b"UNIX") => Target::LocalSocket,
-        _ => Target::Socket,
+        _ => Target::Socket(inode_of_socket(path).unwrap_or(0)),
     }
 }
 
@@ -175,7 +175,7 @@ fn file_type(link: &Path, path: &Path) -> Target {
             let device = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
             Target::Fifo { device, inode: stat.stx_ino, path: path.to_owned() }
         }
-        FileType::Socket => Target::Socket,
+        FileType::Socket => Target::Socket(0),
         FileType::CharacterDevice => Target::Device,
         _ => Target::File,
     }
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(writing.target, Target::OneWay(inode));
         assert!(writing.writes && !writing.reads);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        assert_eq!(own(&listener).target, Target::Socket);
+        assert!(matches!(own(&listener).target, Target::Socket(inode) if inode > 0));
     }
 
     #[test]

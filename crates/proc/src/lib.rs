@@ -30,6 +30,7 @@ mod schedstat;
 mod stat;
 mod status;
 mod syscall_numbers;
+mod tcp;
 mod unavailable;
 mod unix_sockets;
 
@@ -51,4 +52,5 @@ pub use schedstat::SchedStat;
 pub use stat::{Stat, State};
 pub use status::Status;
 pub use syscall_numbers::Machine;
+pub use tcp::{TcpSocket, joined};
 pub use unavailable::{Fact, Unavailable};

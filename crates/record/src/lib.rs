@@ -232,6 +232,8 @@ pub enum Cause {
     Network,
     /// A socket to another process of this machine: a Unix socket, a socket pair.
     LocalSocket,
+    /// Another process of the run, at the other side of a network socket.
+    Peer,
     /// A terminal.
     Terminal,
     /// It asked to sleep.

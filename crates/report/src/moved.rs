@@ -27,7 +27,9 @@ pub(crate) fn moved(record: &RunRecord, stage: &StageRecord) -> Moved {
         _ => bytes,
     };
     let (read, written) = (at_most(read, came), at_most(written, went));
-    let by_socket = stage.blocked_other_causes.contains_key(&Cause::Network);
+    let by_socket = [Cause::Network, Cause::Peer]
+        .iter()
+        .any(|cause| stage.blocked_other_causes.contains_key(cause));
     let is_missing = |here: Option<u64>, there: Option<u64>, through: Option<u64>| {
         by_socket && through.is_none() && here.unwrap_or(0) < there.unwrap_or(0)
     };

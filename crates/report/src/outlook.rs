@@ -35,21 +35,30 @@ pub(crate) fn worth_a_word<'a>(
 pub(crate) fn clause(record: &RunRecord) -> Option<String> {
     let verdict = record.findings.first().filter(|it| it.kind == FindingKind::Bottleneck)?;
     let stage = verdict.stage?;
+    // What waits for other things than the pipeline's is not faster for running faster.
+    let found = record.stages.iter().find(|it| it.stage == stage)?;
+    if found.running_percent < MOSTLY_PERCENT || found.title().starts_with('(') {
+        return None;
+    }
     let is_it = |one: &&PredictionRecord| {
         one.change.kind == ChangeKind::TwiceAsFast && one.change.stage == Some(stage)
     };
     let found = worth_a_word(record, trusted(record)?).find(is_it)?;
     let (change, time) = (visible::line(&found.text), seconds(found.elapsed_ns));
-    Some(format!("with {change}: {time}, {}", then(&found.limit, stage)))
+    let then = then(&found.limit, stage).map_or_else(String::new, |then| format!(", {then}"));
+    Some(format!("with {change}: {time}{then}"))
 }
 
-fn then(limit: &LimitRecord, stage: u32) -> String {
+/// A stage that runs less than this waits mostly.
+const MOSTLY_PERCENT: f64 = 50.0;
+
+fn then(limit: &LimitRecord, stage: u32) -> Option<String> {
     let text = visible::line(&limit.text);
-    match limit.kind {
+    Some(match limit.kind {
         LimitKind::Stage if limit.stage == Some(stage) => format!("then still {text}"),
         LimitKind::Stage => format!("then {text} is next"),
         LimitKind::Cpus => "then there are too few CPUs".to_owned(),
         LimitKind::Pipe => format!("then {text}"),
-        _ => format!("then the limit is {text}"),
-    }
+        _ => return None,
+    })
 }

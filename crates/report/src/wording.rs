@@ -30,6 +30,7 @@ pub(crate) fn cause(cause: Cause) -> &'static str {
         Cause::Disk => "disk",
         Cause::Network => "network",
         Cause::LocalSocket => "local socket",
+        Cause::Peer => "stage at a socket",
         Cause::Terminal => "terminal",
         Cause::Sleep => "sleep",
         Cause::Lock => "lock",

@@ -50,7 +50,7 @@ fn cause_name(cause: Cause) -> &'static str {
     match cause {
         Cause::Disk => "disk",
         Cause::Network => "network",
-        Cause::LocalSocket => "socket",
+        Cause::LocalSocket | Cause::Peer => "socket",
         Cause::Terminal => "terminal",
         Cause::Sleep => "sleeping",
         Cause::Lock => "lock",

@@ -24,7 +24,7 @@ impl Reason {
             Self::Writing(_) => 9,
             Self::Reading(_) => 8,
             Self::Other(Cause::Disk) => 7,
-            Self::Other(Cause::Network) => 6,
+            Self::Other(Cause::Network | Cause::Peer) => 6,
             Self::Other(Cause::Terminal) => 5,
             Self::Other(Cause::Stopped) => 4,
             Self::Other(Cause::FifoPeer | Cause::LocalSocket) => 3,

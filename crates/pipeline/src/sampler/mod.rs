@@ -8,6 +8,7 @@ mod files;
 mod guests;
 mod leaders;
 mod members;
+mod sockets;
 mod switches;
 mod waits;
 mod withheld;
@@ -26,6 +27,7 @@ use crate::sample::{
 use crate::sampler::ends::{capacities, handles_of};
 use crate::sampler::files::{Clockwork, ProcessFiles, TaskReading};
 use crate::sampler::leaders::Leaders;
+use crate::sampler::sockets::Sockets;
 use crate::sampler::waits::{Sight, asleep};
 use crate::sampler::withheld::Withheld;
 use crate::topology::Topology;
@@ -70,6 +72,7 @@ pub(crate) struct Sampler {
     io_due_ns: u64,
     tick_ns: u64,
     withheld: Withheld,
+    sockets: Sockets,
     /// Where the pipeline was started by somebody else.
     guests: Option<Guests>,
     buffer: Vec<u8>,
@@ -102,6 +105,7 @@ impl Sampler {
             },
             withheld: Withheld::of(&root, own),
             guests: None,
+            sockets: Sockets::default(),
             root,
             processes: BTreeMap::new(),
             leaders: Leaders::default(),
@@ -171,6 +175,7 @@ impl Sampler {
         }
         if !census.born.is_empty() || now_ns >= topology.ends_due_ns {
             census.ends = Some(self.read_ends());
+            self.sockets.look(&self.root, &self.processes, now_ns);
         }
         census
     }
@@ -366,8 +371,8 @@ impl Sampler {
         wait: Wait,
     ) -> Option<Doing> {
         let may_ask = self.may_ask();
-        let (root, pipes) = (&self.root, &topology.pipes);
-        let mut sight = Sight { root, pipes, may_ask, buffer: &mut self.buffer };
+        let (root, pipes, sockets) = (&self.root, &topology.pipes, &self.sockets);
+        let mut sight = Sight { root, pipes, sockets, may_ask, buffer: &mut self.buffer };
         sight.doing(process, wait)
     }
 

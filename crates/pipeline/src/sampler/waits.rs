@@ -6,6 +6,7 @@ use fullbore_proc::{Fd, PollEntry, Root, State, Target, Unavailable, Wait};
 
 use crate::sample::{Awaited, Doing};
 use crate::sampler::files::ProcessFiles;
+use crate::sampler::sockets::Sockets;
 use crate::topology::pipes::Pipes;
 use fullbore_record::Cause;
 
@@ -13,6 +14,7 @@ use fullbore_record::Cause;
 pub(crate) struct Sight<'a> {
     pub(crate) root: &'a Root,
     pub(crate) pipes: &'a Pipes,
+    pub(crate) sockets: &'a Sockets,
     /// Whether a pipe may be opened to ask how much is in it.
     pub(crate) may_ask: bool,
     pub(crate) buffer: &'a mut [u8],
@@ -25,7 +27,7 @@ impl Sight<'_> {
             Wait::Read(fd) => Doing::Reading(self.place(process, fd)),
             Wait::Write(fd) => Doing::Writing(self.place(process, fd)),
             Wait::Socket(fd) => match self.place(process, fd) {
-                Awaited::Other(cause @ Cause::LocalSocket) => Doing::Waiting(cause),
+                Awaited::Other(cause @ (Cause::LocalSocket | Cause::Peer)) => Doing::Waiting(cause),
                 place @ Awaited::Pipe(_) if self.writes_to(process, fd) => Doing::Writing(place),
                 place @ Awaited::Pipe(_) => Doing::Reading(place),
                 Awaited::Other(_) => Doing::Waiting(Cause::Network),
@@ -51,6 +53,9 @@ impl Sight<'_> {
         // Not a pipe that is known: a shell may have led the descriptor elsewhere since.
         let is_stale = |fd: &Fd| pipe_of(&fd.target).is_none_or(|id| self.pipes.find(id).is_none());
         match process.fd(self.root, number, is_stale) {
+            Some(Fd { target: Target::Socket(inode), .. }) if self.sockets.are_joined(*inode) => {
+                Awaited::Other(Cause::Peer)
+            }
             Some(fd) => awaited_of(&fd.target),
             None => Awaited::Other(Cause::Unknown),
         }
@@ -128,7 +133,7 @@ fn awaited_of(target: &Target) -> Awaited {
         return Awaited::Pipe(pipe);
     }
     Awaited::Other(match target {
-        Target::Socket => Cause::Network,
+        Target::Socket(_) => Cause::Network,
         Target::LocalSocket => Cause::LocalSocket,
         Target::Timer | Target::OwnSocket => Cause::Sleep,
         Target::Process => Cause::Child,

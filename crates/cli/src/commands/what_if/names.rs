@@ -55,7 +55,7 @@ pub(super) fn limit(record: &RunRecord, limit: Limit) -> String {
 fn cause(cause: Option<Cause>) -> &'static str {
     match cause {
         Some(Cause::Disk) => "a disk",
-        Some(Cause::Network | Cause::LocalSocket) => "a socket",
+        Some(Cause::Network | Cause::LocalSocket | Cause::Peer) => "a socket",
         Some(Cause::Terminal) => "a terminal",
         Some(Cause::Sleep) => "a timer",
         Some(Cause::Lock) => "a lock",
