@@ -270,10 +270,7 @@ pub(super) fn for_cause(cause: Cause, kind: FindingKind, stage: &StageFlow<'_>) 
             "No pipe setting helps: {name} asked to sleep (a rate limit, a poll interval, a retry)."
         ),
         (Cause::Lock, _) => {
-            return joined([
-                paste("No pipe setting helps. See who holds the lock: ", "lslocks"),
-                only(format!("Give {name} more threads, or let fewer programs share the lock.")),
-            ]);
+            return paste("No pipe setting helps. See who holds the lock: ", "lslocks");
         }
         (Cause::Child, _) => format!(
             "No pipe setting helps: look at what {name} starts; one long-lived process is cheaper than many short ones."

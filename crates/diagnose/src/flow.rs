@@ -104,6 +104,12 @@ impl<'a> Flow<'a> {
                 .iter()
                 .find_map(|&n| self.stage_index(n))
                 .map(|index| self.stages[index].name.as_str())
+                // A stage that sleeps more than it does anything else: its bytes come from the rest of it.
+                .map(|name| {
+                    name.strip_prefix("sleep (in ")
+                        .and_then(|it| it.strip_suffix(')'))
+                        .unwrap_or(name)
+                })
         };
         match (name(&pipe.writers), name(&pipe.readers)) {
             (Some(writer), Some(reader)) => format!("the pipe from {writer} to {reader}"),

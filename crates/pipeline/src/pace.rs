@@ -19,6 +19,11 @@ const LATE_INTERVAL_SHARE: u64 = 160;
 const LAST_INTERVAL_NS: u64 = 50_000_000;
 /// It is never longer than this, or stages come and go unseen.
 const LONGEST_INTERVAL_NS: u64 = 250_000_000;
+/// Where threads get a CPU this often, in a second, …
+const BUSY_SWITCHES: f64 = 100_000.0;
+/// … samples are at least this far apart: each takes a CPU at a moment at which a stage may be woken. That stage is then given
+/// the CPU of its neighbour and stays there, which costs a loop of `print` into awk a third of its speed, and 5 % with 20 ms.
+const BUSY_INTERVAL_NS: u64 = 20_000_000;
 /// Sampling may take this part of a CPU, whatever the number of stages …
 const OBSERVER_SHARE: u64 = 60;
 /// … and this at first, when much is new.
@@ -28,19 +33,27 @@ const EARLY_OBSERVER_SHARE: u64 = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     random: u64,
+    /// Threads get a CPU so often that samples would slow them down.
+    is_busy: bool,
 }
 
 impl Pace {
     /// A pace whose jitter is seeded by `seed`.
     pub(crate) fn new(seed: u64) -> Self {
-        Self { random: seed | 1 }
+        Self { random: seed | 1, is_busy: false }
+    }
+
+    /// Threads got a CPU so many times in this time.
+    pub(crate) fn note_switches(&mut self, switches: u64, length_ns: u64) {
+        self.is_busy = switches as f64 > BUSY_SWITCHES * length_ns as f64 * 1e-9;
     }
 
     /// How long to wait for the next sample; the last one took `spent`.
     ///
     /// The interval varies by a quarter, so that samples do not beat with a pipeline that works in a rhythm.
     pub(crate) fn next(&mut self, elapsed_ns: u64, spent: Duration) -> Duration {
-        let length_ns = interval_ns(elapsed_ns, spent);
+        let least_ns = if self.is_busy { BUSY_INTERVAL_NS } else { 0 };
+        let length_ns = interval_ns(elapsed_ns, spent).max(least_ns);
         // xorshift64, Marsaglia 2003.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -76,6 +89,18 @@ mod tests {
         assert_eq!(costly, 120_000_000);
         let much_too_costly = interval_ns(60_000_000_000, Duration::from_secs(1));
         assert_eq!(much_too_costly, LONGEST_INTERVAL_NS);
+    }
+
+    #[test]
+    fn stages_that_switch_very_often_are_looked_at_less_often() {
+        let mut pace = Pace::new(7);
+        let mut next = |switches| {
+            pace.note_switches(switches, 2_000_000);
+            pace.next(500_000_000, Duration::ZERO)
+        };
+        assert!(next(100) < Duration::from_millis(3));
+        assert!(next(400) >= Duration::from_millis(15));
+        assert!(next(100) < Duration::from_millis(3));
     }
 
     #[test]

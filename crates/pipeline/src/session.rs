@@ -122,7 +122,8 @@ struct Session {
     doubts: Vec<Doubt>,
     /// A key of the terminal asked the pipeline to end.
     was_interrupted: bool,
-    /// When the next sample is due.
+    /// When the last sample was taken, and the next one is due.
+    last_ns: u64,
     next_sample: Instant,
     /// This process was continued (SIGCONT) since the last sample.
     continued: Arc<AtomicBool>,
@@ -178,6 +179,7 @@ impl Session {
             pace: Pace::new(started.unix_ns),
             doubts: Vec::new(),
             was_interrupted: false,
+            last_ns: 0,
             next_sample: started.at,
             continued,
             waking: Waking::new(options.keep_awake, options.remember_in.as_deref()),
@@ -225,8 +227,13 @@ impl Session {
         if self.continued.swap(false, Ordering::Relaxed) && is_late {
             self.watch.sampler.all_were_stopped();
         }
-        let waking = &mut self.waking;
-        self.watch.sample(now_ns, |accounts, look| waking.take_in(accounts, look))
+        let (waking, pace) = (&mut self.waking, &mut self.pace);
+        let length_ns = now_ns.saturating_sub(std::mem::replace(&mut self.last_ns, now_ns));
+        self.watch.sample(now_ns, |accounts, look| {
+            let tasks = look.processes.iter().flat_map(|seen| &seen.tasks);
+            pace.note_switches(tasks.map(|task| task.slices).sum(), length_ns);
+            waking.take_in(accounts, look);
+        })
     }
 
     fn elapsed_ns(&self) -> u64 {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
+use crate::environment::is_installed;
 use crate::{
     Activity, CpuTimes, Environment, Fact, Fd, Io, SchedStat, Stat, Status, Unavailable, children,
     has_cpu_quota,
@@ -270,7 +271,7 @@ impl Root {
     /// Source: proc_pid_environ(5).
     #[must_use]
     pub fn environment(&self, pid: i32) -> Environment {
-        Environment::parse(&self.bytes(pid, "environ").unwrap_or_default())
+        Environment::parse(&self.bytes(pid, "environ").unwrap_or_default(), is_installed)
     }
 
     /// Lists the threads of a process; empty when it is gone.

@@ -26,11 +26,14 @@ const LEAST_NS: u64 = 1_000_000_000;
 /// With more stages, predicting every change may take seconds.
 const MOST_STAGES: usize = 8;
 
-/// Predictions for the summary take at most one part of so many of the run's time …
-const PART_OF_RUN: u64 = 20;
+/// Predictions for the summary keep the prompt waiting for at most one part of so many of the run's time …
+const PART_OF_RUN: u64 = 100;
 
 /// … and never longer than this.
-const LONGEST: Duration = Duration::from_millis(150);
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// Most take longer than this: with less time they are not begun.
+const SHORTEST: Duration = Duration::from_millis(30);
 
 /// Prints what is predicted from a record.
 pub(crate) fn run(options: &WhatIfOptions) -> Result<Exit> {
@@ -83,6 +86,9 @@ pub(crate) fn predict_for_summary(record: &RunRecord) -> Option<WhatIfRecord> {
     let verdict = record.findings.first().filter(|it| it.kind == FindingKind::Bottleneck)?;
     let stage = verdict.stage.filter(|_| is_affordable(record) && !record.is_cut_off())?;
     let most = Duration::from_nanos(record.elapsed_ns / PART_OF_RUN).min(LONGEST);
+    if most < SHORTEST {
+        return None;
+    }
     let (found, here) = mpsc::channel();
     let replayed = record.clone();
     // A replay that is not done in time is left alone; it ends with this process.

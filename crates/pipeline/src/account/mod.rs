@@ -100,6 +100,7 @@ impl Accounts {
         }
         self.begin_stages(topology);
         let mut samples = self.move_processes(topology, now_ns);
+        let moved: BTreeSet<usize> = samples.keys().copied().collect();
         self.follow(topology);
         self.alone.follow(topology, &self.stages);
         for seen in &look.processes {
@@ -111,7 +112,7 @@ impl Accounts {
         }
         self.pass(topology, now_ns);
         self.count_io(look, heirs, now_ns);
-        let counted = self.count_switches(topology, look, &mut samples);
+        let counted = self.count_switches(topology, look, &moved, &mut samples);
         self.find_full_pipes(topology, &mut samples);
         let waits = self.divide(topology, &samples, now_ns);
         self.count_overlap(topology, counted.as_ref(), now_ns);
@@ -344,11 +345,13 @@ impl Accounts {
         }
     }
 
-    /// Gives every stage whose threads are all known what its switches tell.
+    /// Gives every stage whose threads are all known what its switches tell; not those that were made of processes which
+    /// `moved`: their interval goes back to when these began.
     fn count_switches(
         &mut self,
         topology: &Topology,
         look: &Look,
+        moved: &BTreeSet<usize>,
         samples: &mut BTreeMap<usize, StageSample>,
     ) -> Option<Counted> {
         let stage_of = |pid| topology.processes.get(&pid).map(|process| process.stage);
@@ -362,7 +365,10 @@ impl Accounts {
             |seen: &&ProcessLook| seen.tasks.iter().any(|task| !self.on_cpu.knows(task.tid));
         let unknown: BTreeSet<usize> =
             live.filter(is_unknown).filter_map(|seen| stage_of(seen.pid)).collect();
-        for (index, sample) in samples.iter_mut().filter(|(index, _)| !unknown.contains(index)) {
+        for (index, sample) in samples
+            .iter_mut()
+            .filter(|(index, _)| !unknown.contains(index) && !moved.contains(index))
+        {
             sample.counted = Some(counted.stages.get(index).copied().unwrap_or_default());
         }
         unknown.is_empty().then_some(counted)

@@ -175,8 +175,8 @@ impl Sampler {
         }
         if !census.born.is_empty() || now_ns >= topology.ends_due_ns {
             census.ends = Some(self.read_ends());
-            self.sockets.look(&self.root, &self.processes, now_ns);
         }
+        self.sockets.look(&self.root, &self.processes, now_ns);
         census
     }
 

@@ -1,5 +1,6 @@
 //! Network sockets that join processes of the run: `socat - TCP:localhost:9000`, `curl http://localhost:8000/`.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fullbore_proc::{Root, Target, joined};
@@ -15,6 +16,8 @@ const INTERVALS_NS: [u64; 2] = [50_000_000, 2_000_000_000];
 #[derive(Debug, Default)]
 pub(super) struct Sockets {
     joined: BTreeSet<u64>,
+    /// Sockets that processes were seen to wait for, each with its process.
+    awaited: RefCell<BTreeSet<(i32, u64)>>,
     due_ns: u64,
 }
 
@@ -26,7 +29,7 @@ impl Sockets {
         processes: &BTreeMap<i32, ProcessFiles>,
         now_ns: u64,
     ) {
-        if now_ns < self.due_ns {
+        if now_ns < self.due_ns || self.awaited.get_mut().is_empty() {
             return;
         }
         let sockets = processes.iter().flat_map(|(pid, process)| {
@@ -36,7 +39,7 @@ impl Sockets {
             });
             inodes.map(move |inode| (*pid, inode))
         });
-        let sockets: Vec<(i32, u64)> = sockets.collect();
+        let sockets: BTreeSet<(i32, u64)> = sockets.chain(self.awaited.take()).collect();
         let holders: BTreeSet<i32> = sockets.iter().map(|(pid, _)| *pid).collect();
         // A process alone talks to others, or to itself.
         let Some(pid) = holders.first().filter(|_| holders.len() > 1) else { return };
@@ -46,7 +49,12 @@ impl Sockets {
         self.joined.append(&mut joined(&root.tcp_sockets(*pid), &ours));
     }
 
-    pub(super) fn are_joined(&self, inode: u64) -> bool {
-        self.joined.contains(&inode)
+    /// Whether the other side of a socket, for which a process waits, belongs to the run, as far as it is known.
+    pub(super) fn are_joined(&self, pid: i32, inode: u64) -> bool {
+        let is_joined = self.joined.contains(&inode);
+        if !is_joined {
+            self.awaited.borrow_mut().insert((pid, inode));
+        }
+        is_joined
     }
 }

@@ -52,8 +52,11 @@ impl Sight<'_> {
     fn place(&self, process: &mut ProcessFiles, number: i32) -> Awaited {
         // Not a pipe that is known: a shell may have led the descriptor elsewhere since.
         let is_stale = |fd: &Fd| pipe_of(&fd.target).is_none_or(|id| self.pipes.find(id).is_none());
+        let pid = process.pid;
         match process.fd(self.root, number, is_stale) {
-            Some(Fd { target: Target::Socket(inode), .. }) if self.sockets.are_joined(*inode) => {
+            Some(Fd { target: Target::Socket(inode), .. })
+                if self.sockets.are_joined(pid, *inode) =>
+            {
                 Awaited::Other(Cause::Peer)
             }
             Some(fd) => awaited_of(&fd.target),

@@ -146,6 +146,19 @@ fn along_the_flow(topology: &Topology, shown: &[usize]) -> Vec<usize> {
     }
     let mut order = Vec::with_capacity(shown.len());
     let mut left: Vec<usize> = shown.to_vec();
+    // A shell executes the last command in its own place (`a | b; rm x`): the process that began first comes last.
+    let is_last = |index: &usize| {
+        let stage = &topology.stages[*index];
+        stage.leader.pid == topology.roots.shell
+            && !topology.roots.shell_words.is_empty()
+            && stage.words != topology.roots.shell_words
+            && before[index].is_empty()
+            && !before.values().any(|earlier| earlier.contains(index))
+    };
+    if let Some(place) = left.iter().position(is_last) {
+        let shell = left.remove(place);
+        left.push(shell);
+    }
     while !left.is_empty() {
         // In a circle of FIFOs nobody is first: the one that began first is.
         let place = left

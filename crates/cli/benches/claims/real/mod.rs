@@ -74,6 +74,7 @@ const CASES: &[&str] = &[
     include_str!("../../../tests/cases/real/shells.toml"),
     include_str!("../../../tests/cases/real/short_children.toml"),
     include_str!("../../../tests/cases/real/small_io.toml"),
+    include_str!("../../../tests/cases/real/strangers.toml"),
     include_str!("../../../tests/cases/real/threads.toml"),
     include_str!("../../../tests/cases/real/two_phases.toml"),
     include_str!("../../../tests/cases/real/waits.toml"),
