@@ -20,6 +20,7 @@ const TOP: &[&str] = &[
     "parallelism",
     "cpu_ns",
     "observer_cpu_ns",
+    "idle_cpu_ns",
     "samples",
     "host",
     "stages",

@@ -122,13 +122,18 @@ struct Session {
     doubts: Vec<Doubt>,
     /// A key of the terminal asked the pipeline to end.
     was_interrupted: bool,
-    /// When the last sample was taken, and the next one is due.
-    last_ns: u64,
-    next_sample: Instant,
-    /// This process was continued (SIGCONT) since the last sample.
-    continued: Arc<AtomicBool>,
+    beat: Beat,
     waking: Waking,
     before: Before,
+}
+
+/// When samples are taken.
+struct Beat {
+    last_ns: u64,
+    /// When the next one is due.
+    next: Instant,
+    /// This process was continued (SIGCONT) since the last one.
+    continued: Arc<AtomicBool>,
 }
 
 /// Counts that go on from run to run, as they were before this one.
@@ -179,9 +184,7 @@ impl Session {
             pace: Pace::new(started.unix_ns),
             doubts: Vec::new(),
             was_interrupted: false,
-            last_ns: 0,
-            next_sample: started.at,
-            continued,
+            beat: Beat { last_ns: 0, next: started.at, continued },
             waking: Waking::new(options.keep_awake, options.remember_in.as_deref()),
             before,
             host,
@@ -197,9 +200,8 @@ impl Session {
     ) -> Result<Finished, Error> {
         let mut next_show = onlooker.interval().map(|interval| self.started.at + interval);
         let status = loop {
-            let due = self.doubts.iter().map(|doubt| doubt.due).chain([self.next_sample]).min();
-            let patience =
-                due.unwrap_or(self.next_sample).saturating_duration_since(Instant::now());
+            let due = self.doubts.iter().map(|doubt| doubt.due).chain([self.beat.next]).min();
+            let patience = due.unwrap_or(self.beat.next).saturating_duration_since(Instant::now());
             match events.receiver().recv_timeout(patience) {
                 Ok(Event::Ended(status)) => break status.as_raw(),
                 Ok(Event::WaitFailed(errno)) => return Err(Error::Wait(errno.into())),
@@ -210,9 +212,9 @@ impl Session {
                 }
             }
             self.settle_doubts();
-            if Instant::now() >= self.next_sample {
+            if Instant::now() >= self.beat.next {
                 let spent = self.sample(self.elapsed_ns());
-                self.next_sample = Instant::now() + self.pace.next(self.elapsed_ns(), spent);
+                self.beat.next = Instant::now() + self.pace.next(self.elapsed_ns(), spent);
                 next_show = self.show(next_show, onlooker);
             }
         };
@@ -223,12 +225,12 @@ impl Session {
     }
 
     fn sample(&mut self, now_ns: u64) -> Duration {
-        let is_late = Instant::now() >= self.next_sample + STOPPED_FROM;
-        if self.continued.swap(false, Ordering::Relaxed) && is_late {
+        let is_late = Instant::now() >= self.beat.next + STOPPED_FROM;
+        if self.beat.continued.swap(false, Ordering::Relaxed) && is_late {
             self.watch.sampler.all_were_stopped();
         }
         let (waking, pace) = (&mut self.waking, &mut self.pace);
-        let length_ns = now_ns.saturating_sub(std::mem::replace(&mut self.last_ns, now_ns));
+        let length_ns = now_ns.saturating_sub(std::mem::replace(&mut self.beat.last_ns, now_ns));
         self.watch.sample(now_ns, |accounts, look| {
             let tasks = look.processes.iter().flat_map(|seen| &seen.tasks);
             pace.note_switches(tasks.map(|task| task.slices).sum(), length_ns);

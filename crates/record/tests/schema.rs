@@ -181,6 +181,7 @@ fn every_value_of_an_enumeration_is_described() {
         Cause::Disk,
         Cause::Network,
         Cause::LocalSocket,
+        Cause::Peer,
         Cause::Terminal,
         Cause::Sleep,
         Cause::Lock,

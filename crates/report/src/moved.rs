@@ -42,12 +42,11 @@ pub(crate) fn moved(record: &RunRecord, stage: &StageRecord) -> Moved {
 /// Bytes that a neighbour may have moved and nobody counted: what is still in a pipe, and what passed between the last look at
 /// a process and its end.
 fn unseen(stage: &StageRecord, through: u64) -> u64 {
-    let looks = stage.life_ns as f64 / LOOK_NS;
-    PIPE_BYTES + (through as f64 / looks.max(1.0)) as u64
+    PIPE_BYTES + through / (stage.life_ns / LOOK_NS).max(1)
 }
 
 /// Counts of bytes are read this often, with room to spare.
-const LOOK_NS: f64 = 100e6;
+const LOOK_NS: u64 = 100_000_000;
 /// Capacity of a pipe as Linux makes it.
 const PIPE_BYTES: u64 = 65_536;
 

@@ -42,11 +42,14 @@ impl Alone {
             may_part.then_some(stage.leader.pid)
         };
         self.stages.retain(|index, first| has_company(*index) == Some(first.pid));
-        for index in 0..topology.stages.len() {
+        for (index, account) in accounts.iter().enumerate() {
             if let Some(pid) = has_company(index) {
-                let account = || accounts[index].clone();
-                let first =
-                    || First { pid, account: account(), waits: BTreeMap::new(), sample: None };
+                let first = || First {
+                    pid,
+                    account: account.clone(),
+                    waits: BTreeMap::new(),
+                    sample: None,
+                };
                 self.stages.entry(index).or_insert_with(first);
             }
         }

@@ -175,7 +175,8 @@ impl Accounts {
         waits.iter().for_each(|(reason, ns)| self.note_wait(reason, *ns));
         let first = self.processes.get(&topology.stages[stage].leader.pid);
         let moved = first.and_then(ProcessAccount::own_io).unwrap_or_default();
-        self.stages[stage].become_like(alone, moved, self.clock, now_ns);
+        let lived = [topology.stages[stage].start_ns.min(now_ns), now_ns];
+        self.stages[stage].become_like(alone, moved, self.clock, lived);
     }
 
     /// Follows stages that turned out to be containers, and turns of loops that were joined.

@@ -75,10 +75,12 @@ impl ProcessAccount {
     /// Takes in what it read and wrote so far.
     pub(crate) fn count_io(&mut self, io: IoCount, now_ns: u64) {
         if let Some(before) = self.io.filter(|_| now_ns > self.io_ns) {
-            let (grown, ns) = (io.minus(before), (now_ns - self.io_ns) as f64);
+            let grown = io.minus(before);
+            let microseconds = ((now_ns - self.io_ns) / 1000).max(1);
+            let per_second = |bytes: u64| bytes.saturating_mul(1_000_000) / microseconds;
             self.rates = Rates {
-                read: grown.read_bytes as f64 / ns,
-                written: grown.written_bytes as f64 / ns,
+                read: per_second(grown.read_bytes),
+                written: per_second(grown.written_bytes),
             };
         }
         self.io = Some(io);

@@ -148,8 +148,13 @@ impl StageAccount {
     }
 
     /// Other processes have left it: takes over the times of an account without them, and what the one that stays has moved.
-    pub(crate) fn become_like(&mut self, alone: Self, moved: IoCount, clock: Clock, now_ns: u64) {
-        let begun_ns = now_ns.saturating_sub(alone.life_ns() as u64);
+    pub(crate) fn become_like(
+        &mut self,
+        alone: Self,
+        moved: IoCount,
+        clock: Clock,
+        [begun_ns, now_ns]: [u64; 2],
+    ) {
         self.spent = alone.spent;
         self.causes = alone.causes;
         self.series = alone.series;

@@ -24,11 +24,11 @@ pub(crate) struct Ended {
     pub(crate) is_container: bool,
 }
 
-/// Bytes per nanosecond.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Bytes per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rates {
-    pub(crate) read: f64,
-    pub(crate) written: f64,
+    pub(crate) read: u64,
+    pub(crate) written: u64,
 }
 
 impl Unsettled {
@@ -70,21 +70,23 @@ fn share(
     heirs: &mut [Ended],
     pipes: impl Fn() -> Vec<(usize, usize)>,
 ) -> Vec<(usize, IoCount)> {
-    let sum = |heirs: &[Ended], of: fn(&Rates) -> f64| {
-        heirs.iter().map(|heir| of(&heir.rates)).sum::<f64>()
+    let sum = |heirs: &[Ended], of: fn(&Rates) -> u64| -> u64 {
+        heirs.iter().map(|heir| of(&heir.rates)).sum()
     };
-    let [read, written]: [fn(&Rates) -> f64; 2] = [|rates| rates.read, |rates| rates.written];
-    if sum(heirs, read) <= 0.0 && sum(heirs, written) <= 0.0 {
+    let [read, written]: [fn(&Rates) -> u64; 2] = [|rates| rates.read, |rates| rates.written];
+    if sum(heirs, read) == 0 && sum(heirs, written) == 0 {
         for (writer, reader) in pipes() {
             for heir in heirs.iter_mut() {
-                heir.rates.written += f64::from(u8::from(heir.stage == writer));
-                heir.rates.read += f64::from(u8::from(heir.stage == reader));
+                heir.rates.written += u64::from(heir.stage == writer);
+                heir.rates.read += u64::from(heir.stage == reader);
             }
         }
     }
     let sums = Rates { read: sum(heirs, read), written: sum(heirs, written) };
-    let part =
-        |of: u64, rate: f64, sum: f64| if sum > 0.0 { (of as f64 * rate / sum) as u64 } else { 0 };
+    let part = |of: u64, rate: u64, sum: u64| {
+        let part = (u128::from(of) * u128::from(rate)).checked_div(u128::from(sum)).unwrap_or(0);
+        u64::try_from(part).unwrap_or(of)
+    };
     let share = |heir: &Ended| IoCount {
         read_bytes: part(missing.read_bytes, heir.rates.read, sums.read),
         read_calls: part(missing.read_calls, heir.rates.read, sums.read),
@@ -102,7 +104,7 @@ mod tests {
         IoCount { read_bytes, written_bytes, ..IoCount::default() }
     }
 
-    fn ended(stage: usize, io: IoCount, read: f64, written: f64) -> Ended {
+    fn ended(stage: usize, io: IoCount, read: u64, written: u64) -> Ended {
         Ended { stage, io, rates: Rates { read, written }, is_container: false }
     }
 
@@ -111,8 +113,8 @@ mod tests {
     #[test]
     fn what_nobody_saw_is_shared_out_when_the_parent_has_waited_for_all() {
         let mut shell = Unsettled::default();
-        shell.end(ended(1, io(0, 60), 0.0, 3.0), Unsettled::default(), io(5, 5));
-        shell.end(ended(2, io(30, 0), 3.0, 1.0), Unsettled::default(), io(5, 5));
+        shell.end(ended(1, io(0, 60), 0, 3), Unsettled::default(), io(5, 5));
+        shell.end(ended(2, io(30, 0), 3, 1), Unsettled::default(), io(5, 5));
         assert_eq!(shell.settle(io(5, 105), NO_PIPES), [], "only one was waited for");
         let shares = shell.settle(io(55, 105), NO_PIPES);
         assert_eq!(shares, [(1, io(0, 30)), (2, io(20, 10))]);
@@ -122,9 +124,9 @@ mod tests {
     #[test]
     fn a_subshell_hands_on_whom_it_waited_for() {
         let mut subshell = Unsettled::default();
-        subshell.end(ended(3, io(10, 10), 1.0, 1.0), Unsettled::default(), io(0, 0));
+        subshell.end(ended(3, io(10, 10), 1, 1), Unsettled::default(), io(0, 0));
         let mut shell = Unsettled::default();
-        let child = Ended { is_container: true, ..ended(2, io(0, 0), 0.0, 0.0) };
+        let child = Ended { is_container: true, ..ended(2, io(0, 0), 0, 0) };
         shell.end(child, subshell, io(0, 0));
         assert_eq!(shell.settle(io(25, 12), NO_PIPES), [(3, io(15, 2))]);
     }
@@ -133,8 +135,8 @@ mod tests {
     #[test]
     fn what_nobody_was_seen_to_move_went_through_the_pipe_between_them() {
         let mut shell = Unsettled::default();
-        shell.end(ended(1, io(100, 0), 0.0, 0.0), Unsettled::default(), io(0, 0));
-        shell.end(ended(2, io(0, 0), 0.0, 0.0), Unsettled::default(), io(0, 0));
+        shell.end(ended(1, io(100, 0), 0, 0), Unsettled::default(), io(0, 0));
+        shell.end(ended(2, io(0, 0), 0, 0), Unsettled::default(), io(0, 0));
         let shares = shell.settle(io(200, 100), |_| vec![(1, 2)]);
         assert_eq!(shares, [(1, io(0, 100)), (2, io(100, 0))]);
     }

@@ -61,12 +61,7 @@ pub(crate) struct Sampler {
     /// CPU time of ended children, by parent, when last read.
     children_cpu_ns: BTreeMap<i32, u64>,
     samples: u64,
-    /// Somebody ended at the last look: what it did is in the counts of its parent now.
-    somebody_ended: bool,
-    /// What the shell and all its children read and wrote, as last read before it was waited for.
-    shell_io: Option<(i32, IoCount)>,
-    /// Everything was stopped since the last look, this process with it.
-    all_were_stopped: bool,
+    since: SinceLastLook,
     /// Where every switch is wanted.
     switches: Option<SwitchReader>,
     io_due_ns: u64,
@@ -76,6 +71,17 @@ pub(crate) struct Sampler {
     /// Where the pipeline was started by somebody else.
     guests: Option<Guests>,
     buffer: Vec<u8>,
+}
+
+/// What happened since the last look.
+#[derive(Debug, Default)]
+struct SinceLastLook {
+    /// Somebody had ended: what it did is in the counts of its parent now.
+    somebody_ended: bool,
+    /// What the shell and all its children read and wrote, as last read before it was waited for.
+    shell_io: Option<(i32, IoCount)>,
+    /// Everything was stopped, this process with it.
+    all_were_stopped: bool,
 }
 
 /// The children of fullbore (the shell, and processes whose parent ended), and processes that are not to be watched.
@@ -111,9 +117,7 @@ impl Sampler {
             leaders: Leaders::default(),
             children_cpu_ns: BTreeMap::new(),
             samples: 0,
-            somebody_ended: false,
-            shell_io: None,
-            all_were_stopped: false,
+            since: SinceLastLook::default(),
             switches,
             io_due_ns: 0,
             tick_ns,
@@ -140,13 +144,13 @@ impl Sampler {
 
     /// The shell has ended: what it and its children read and wrote.
     pub(crate) fn note_shell_io(&mut self, pid: i32, io: IoCount) {
-        self.shell_io = Some((pid, io));
+        self.since.shell_io = Some((pid, io));
     }
 
     /// The whole pipeline was stopped since the last look, and this process with it, so that nobody was seen in that state:
     /// what is not known to be CPU time until the next look was that.
     pub(crate) fn all_were_stopped(&mut self) {
-        self.all_were_stopped = true;
+        self.since.all_were_stopped = true;
     }
 
     /// What this Linux withholds about processes, one sentence each.
@@ -186,7 +190,7 @@ impl Sampler {
         look.switches = self.switches.as_mut().map(SwitchReader::read);
         let is_io_due = now_ns >= self.io_due_ns;
         let is_shell = |pid: i32| pid == topology.roots.shell;
-        let settles = std::mem::take(&mut self.somebody_ended);
+        let settles = std::mem::take(&mut self.since.somebody_ended);
         let mut processes = std::mem::take(&mut self.processes);
         for process in processes.values_mut() {
             let mut seen = self.look_at(topology, process, now_ns);
@@ -195,7 +199,8 @@ impl Sampler {
             let is_due = (is_io_due || is_young || has_waited) && process.news.io_may_have_grown;
             if seen.has_ended {
                 // Until somebody waits for it, its counts are there, and are all.
-                let last = self.shell_io.filter(|(pid, _)| *pid == process.pid).map(|(_, io)| io);
+                let last =
+                    self.since.shell_io.filter(|(pid, _)| *pid == process.pid).map(|(_, io)| io);
                 seen.io = process.read_io(&mut self.buffer).or(last).or(seen.io);
             } else if is_due && seen.io.is_none() {
                 seen.io = process.read_io(&mut self.buffer);
@@ -214,7 +219,7 @@ impl Sampler {
             self.children_cpu_ns.remove(&seen.pid);
             self.children.zombies.insert(seen.pid);
             self.leaders.end(seen.pid, now_ns);
-            self.somebody_ended = true;
+            self.since.somebody_ended = true;
         }
         if self.may_ask() {
             look.capacities = capacities(topology);
@@ -223,7 +228,7 @@ impl Sampler {
             look.processes.iter_mut().for_each(|seen| guests.forget_before(seen));
         }
         self.samples += 1;
-        self.all_were_stopped = false;
+        self.since.all_were_stopped = false;
         look
     }
 
@@ -336,12 +341,12 @@ impl Sampler {
             waits_are_withheld: self.withheld.lacks(Fact::Wait),
             ..ProcessLook::default()
         };
-        let is_stopped = self.all_were_stopped || process.is_stopped(&mut self.buffer);
+        let is_stopped = self.since.all_were_stopped || process.is_stopped(&mut self.buffer);
         let readings = process.read_tasks(&mut self.buffer);
         seen.has_ended = readings.is_empty();
         for TaskReading { tid, running_ns, waiting_ns, slices, activity } in readings {
             let doing = match activity {
-                _ if self.all_were_stopped => Some(Doing::Waiting(Cause::Stopped)),
+                _ if self.since.all_were_stopped => Some(Doing::Waiting(Cause::Stopped)),
                 Some(Activity::Blocked(_)) if is_stopped => Some(Doing::Waiting(Cause::Stopped)),
                 Some(Activity::Running) => Some(Doing::Running),
                 Some(Activity::Blocked(wait)) => self.doing(topology, process, wait),
