@@ -27,6 +27,14 @@ pub(crate) fn moved(record: &RunRecord, stage: &StageRecord) -> Moved {
         _ => bytes,
     };
     let (read, written) = (at_most(read, came), at_most(written, went));
+    // Several processes that read no pipe (make): what they did not write into the pipeline, they passed to each other.
+    let among_them = match (came, went) {
+        (None, Some(went)) if stage.processes > 1 => {
+            stage.written_bytes.unwrap_or(0).saturating_sub(went)
+        }
+        _ => 0,
+    };
+    let read = read.map(|bytes| bytes.saturating_sub(among_them));
     let by_socket = [Cause::Network, Cause::Peer]
         .iter()
         .any(|cause| stage.blocked_other_causes.contains_key(cause));

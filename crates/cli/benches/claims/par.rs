@@ -58,23 +58,25 @@ pub(crate) fn gains(effort: Effort) -> Vec<Row> {
     let code = code(&place, "code.rs", effort.pick(4, 150)).display().to_string();
     // Some seconds of work for each: starting and ending take as long whatever there is to do.
     let commands = [
-        ("jq -c .user", &events, effort.pick("1M", "200M")),
-        ("sed -E 's/([a-z]+) ([a-z]+)/\\2 \\1/g'", &code, effort.pick("1M", "100M")),
-        ("awk '{ print $1, $NF }'", &events, effort.pick("1M", "1600M")),
-        ("zstd -9 -q", &code, effort.pick("1M", "300M")),
-        ("gzip -6", &code, effort.pick("1M", "150M")),
+        ("jq -c .user", &events, effort.pick(1, 200)),
+        ("sed -E 's/([a-z]+) ([a-z]+)/\\2 \\1/g'", &code, effort.pick(1, 100)),
+        ("awk '{ print $1, $NF }'", &events, effort.pick(1, 1600)),
+        ("zstd -9 -q", &code, effort.pick(1, 300)),
+        ("gzip -6", &code, effort.pick(1, 150)),
     ];
-    let row = |(command, input, bytes): (&str, &String, &str)| {
-        let producer = format!("cat {input} {input} {input} {input} | head -c {bytes}");
-        compare(
+    let row = |(command, input, megabytes): (&str, &String, u64)| {
+        let place = Sandbox::new();
+        let [all, half] =
+            [megabytes << 20, megabytes << 19].map(|bytes| part(&place, input, bytes));
+        let alone = format!("cat {all} | {command} | cat > /dev/null");
+        let mut row = compare(
             &format!("`{command}`: time alone ÷ time with `par`"),
             Some(1.8),
             runs,
-            [
-                &format!("{producer} | {command} | cat > /dev/null"),
-                &format!("{producer} | {{fullbore}} par {command} | cat > /dev/null"),
-            ],
-        )
+            [&alone, &format!("cat {all} | {{fullbore}} par {command} | cat > /dev/null")],
+        );
+        row.notes.push(side_by_side(&alone, command, &half, effort));
+        row
     };
     let needed = |(command, _, _): &(&str, &String, &str)| {
         is_installed(command.split(' ').next().unwrap_or_default())
@@ -82,6 +84,30 @@ pub(crate) fn gains(effort: Effort) -> Vec<Row> {
     let mut rows: Vec<Row> = commands.into_iter().filter(needed).map(row).collect();
     rows.extend(greps(&place, effort, runs));
     rows
+}
+
+/// The first bytes of a file, which is repeated if it is too short.
+fn part(place: &Sandbox, input: &str, bytes: u64) -> String {
+    let path = place.path(&format!("{bytes}")).display().to_string();
+    let line = format!("while cat {input}; do :; done 2>/dev/null | head -c {bytes} > {path}");
+    assert!(Command::new("sh").args(["-c", &line]).status().unwrap().success());
+    path
+}
+
+/// What two copies gain that nobody deals out to: each has half of the input in a file, and writes nowhere. Two CPUs of a
+/// virtual machine may be one core, and programs share its caches and memory.
+fn side_by_side(alone: &str, command: &str, half: &str, effort: Effort) -> String {
+    let one = format!("{command} < {half} > /dev/null");
+    let both = format!("{one} & {one} & wait");
+    let pairs = Pairs::measure(
+        effort.times(1, 3),
+        |place| plain(place, alone),
+        |place| plain(place, &both),
+    );
+    format!(
+        "two copies side by side, each with half of the input in a file: {:.2}",
+        pairs.first_to_second().median
+    )
 }
 
 /// A command that is about as fast as a pipe.
@@ -191,16 +217,32 @@ fn commands_started(effort: Effort) -> Row {
     }
     let alone = fullbore_measure::median(&alone).unwrap();
     let rate = fullbore_measure::median(&rates).unwrap();
+    let spawned = spawned_per_second(loops);
     Row {
         claim: "blocks of 4 KiB: commands started for each second of CPU time".to_owned(),
         bar: "≥ 2500".to_owned(),
         measured: format!("{rate:.0}"),
         outcome: Outcome::met_if(rate >= 2500.0),
         command: line.replace("{fullbore}", "fullbore"),
-        notes: vec![format!(
-            "a loop of the shell that does nothing but start `/bin/true`: {alone:.0}"
-        )],
+        notes: vec![
+            format!("a loop of the shell that does nothing but start `/bin/true`: {alone:.0}"),
+            format!("a program that does nothing but start it by posix_spawn(3): {spawned:.0}"),
+        ],
     }
+}
+
+/// The same without anything around it: processes started and waited for, each second of CPU time.
+fn spawned_per_second(count: i32) -> f64 {
+    let cpu = || {
+        let own = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        let own = Duration::try_from(own).unwrap();
+        (fullbore_process::children_cpu_time().unwrap() + own).as_secs_f64()
+    };
+    let before = cpu();
+    for _ in 0..count {
+        assert!(Command::new("/bin/true").stdin(Stdio::null()).status().unwrap().success());
+    }
+    f64::from(count) / (cpu() - before)
 }
 
 /// CPU time of a line and all that it starts.

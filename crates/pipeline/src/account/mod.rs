@@ -172,6 +172,10 @@ impl Accounts {
     /// Processes have left a stage: what is left is what its first process did by itself.
     fn be_alone(&mut self, topology: &Topology, stage: usize, now_ns: u64) {
         let Some((alone, waits)) = self.alone.take(stage) else { return };
+        if topology.stages[stage].is_container {
+            // What it started before its first stage (`(sleep 1; a | b)`) was its own.
+            return;
+        }
         waits.iter().for_each(|(reason, ns)| self.note_wait(reason, *ns));
         let first = self.processes.get(&topology.stages[stage].leader.pid);
         let moved = first.and_then(ProcessAccount::own_io).unwrap_or_default();

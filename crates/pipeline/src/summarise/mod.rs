@@ -118,7 +118,9 @@ impl Summary<'_> {
         let mut record = StageRecord::default();
         record.stage = self.number(index).unwrap_or(0);
         record.pid = stage.leader.pid;
-        record.command = label.cloned().unwrap_or_else(|| text_of(&stage.words));
+        // Of what ended before its words were read, Linux told the name.
+        let name = stage.name_in_brackets().map(str::to_owned);
+        record.command = label.cloned().or(name).unwrap_or_else(|| text_of(&stage.words));
         record.command_is = if label.is_some() { CommandIs::ShellText } else { CommandIs::Program };
         record.words = stage.words.clone();
         let environment = main.as_ref().map_or(&stage.environment, |main| &main.environment);

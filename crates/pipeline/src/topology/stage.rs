@@ -92,7 +92,7 @@ impl Stage {
     }
 
     /// `[head]`: what Linux calls a process that has ended.
-    fn name_in_brackets(&self) -> Option<&str> {
+    pub(crate) fn name_in_brackets(&self) -> Option<&str> {
         let [word] = self.words.as_slice() else { return None };
         word.strip_prefix('[')?.strip_suffix(']')
     }
