@@ -78,7 +78,7 @@ pub(crate) fn gains(effort: Effort) -> Vec<Row> {
         row.notes.push(side_by_side(&alone, command, &half, effort));
         row
     };
-    let needed = |(command, _, _): &(&str, &String, &str)| {
+    let needed = |(command, _, _): &(&str, &String, u64)| {
         is_installed(command.split(' ').next().unwrap_or_default())
     };
     let mut rows: Vec<Row> = commands.into_iter().filter(needed).map(row).collect();
