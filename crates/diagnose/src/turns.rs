@@ -93,6 +93,19 @@ fn turns_on<'a>(flow: &Flow<'a>, pipe: &'a PipeRecord) -> Option<Turns<'a>> {
         Some(rhythm) => (rhythm.writer_percent, rhythm.reader_percent),
         None => (pipe.writer_blocked_percent?, pipe.reader_blocked_percent?),
     };
+    // A side with several pipes waits at the others, too: the timeline does not tell at which.
+    let looked_ns = pipe.life_ns.saturating_sub(begun_ns.unwrap_or(0)).max(1) as f64;
+    let at_most = |percent: f64, of_pipe: Option<f64>, pipes: usize| match of_pipe {
+        Some(share) if pipes > 1 => percent.min(share * pipe.life_ns as f64 / looked_ns),
+        _ => percent,
+    };
+    let pipes_with = |holds: &dyn Fn(&PipeRecord) -> bool| {
+        flow.record.pipes.iter().filter(|pipe| holds(pipe)).count()
+    };
+    let written = pipes_with(&|pipe| pipe.writers.contains(&writer));
+    let read = pipes_with(&|pipe| pipe.readers.contains(&reader));
+    let writer_percent = at_most(writer_percent, pipe.writer_blocked_percent, written);
+    let reader_percent = at_most(reader_percent, pipe.reader_blocked_percent, read);
     let rhythm = late.or_else(|| after(Some(0)));
     let smaller = writer_percent.min(reader_percent);
     let overlaps =

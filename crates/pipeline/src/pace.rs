@@ -19,8 +19,8 @@ const LATE_INTERVAL_SHARE: u64 = 160;
 const LAST_INTERVAL_NS: u64 = 50_000_000;
 /// It is never longer than this, or stages come and go unseen.
 const LONGEST_INTERVAL_NS: u64 = 250_000_000;
-/// Where threads get a CPU this often, in a second, …
-const BUSY_SWITCHES: f64 = 100_000.0;
+/// Where stages call read(2) and write(2) this often, in a second, …
+const BUSY_CALLS: u64 = 200_000;
 /// … samples are at least this far apart: each takes a CPU at a moment at which a stage may be woken. That stage is then given
 /// the CPU of its neighbour and stays there, which costs a loop of `print` into awk a third of its speed, and 5 % with 20 ms.
 const BUSY_INTERVAL_NS: u64 = 20_000_000;
@@ -33,19 +33,25 @@ const EARLY_OBSERVER_SHARE: u64 = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     random: u64,
-    /// Threads get a CPU so often that samples would slow them down.
+    /// Stages move data in so many small pieces that samples would slow them down.
     is_busy: bool,
+    /// Calls of all stages, and when they were counted.
+    noted: (u64, u64),
 }
 
 impl Pace {
     /// A pace whose jitter is seeded by `seed`.
     pub(crate) fn new(seed: u64) -> Self {
-        Self { random: seed | 1, is_busy: false }
+        Self { random: seed | 1, is_busy: false, noted: (0, 0) }
     }
 
-    /// Threads got a CPU so many times in this time.
-    pub(crate) fn note_switches(&mut self, switches: u64, length_ns: u64) {
-        self.is_busy = switches as f64 > BUSY_SWITCHES * length_ns as f64 * 1e-9;
+    /// All stages together have made so many calls until this moment.
+    pub(crate) fn note_calls(&mut self, calls: u64, now_ns: u64) {
+        let (calls_before, then_ns) = self.noted;
+        let grown = calls.saturating_sub(calls_before);
+        let passed_ns = now_ns.saturating_sub(then_ns).max(1);
+        self.is_busy = grown.saturating_mul(1_000_000_000) / passed_ns > BUSY_CALLS;
+        self.noted = (calls, now_ns);
     }
 
     /// How long to wait for the next sample; the last one took `spent`.
@@ -92,15 +98,15 @@ mod tests {
     }
 
     #[test]
-    fn stages_that_switch_very_often_are_looked_at_less_often() {
+    fn stages_that_call_very_often_are_looked_at_less_often() {
         let mut pace = Pace::new(7);
-        let mut next = |switches| {
-            pace.note_switches(switches, 2_000_000);
+        let mut next = |calls, at_ns| {
+            pace.note_calls(calls, at_ns);
             pace.next(500_000_000, Duration::ZERO)
         };
-        assert!(next(100) < Duration::from_millis(3));
-        assert!(next(400) >= Duration::from_millis(15));
-        assert!(next(100) < Duration::from_millis(3));
+        assert!(next(1_000, 100_000_000) < Duration::from_millis(3));
+        assert!(next(31_000, 200_000_000) >= Duration::from_millis(15));
+        assert!(next(32_000, 300_000_000) < Duration::from_millis(3));
     }
 
     #[test]

@@ -129,7 +129,6 @@ struct Session {
 
 /// When samples are taken.
 struct Beat {
-    last_ns: u64,
     /// When the next one is due.
     next: Instant,
     /// This process was continued (SIGCONT) since the last one.
@@ -184,7 +183,7 @@ impl Session {
             pace: Pace::new(started.unix_ns),
             doubts: Vec::new(),
             was_interrupted: false,
-            beat: Beat { last_ns: 0, next: started.at, continued },
+            beat: Beat { next: started.at, continued },
             waking: Waking::new(options.keep_awake, options.remember_in.as_deref()),
             before,
             host,
@@ -230,10 +229,11 @@ impl Session {
             self.watch.sampler.all_were_stopped();
         }
         let (waking, pace) = (&mut self.waking, &mut self.pace);
-        let length_ns = now_ns.saturating_sub(std::mem::replace(&mut self.beat.last_ns, now_ns));
         self.watch.sample(now_ns, |accounts, look| {
-            let tasks = look.processes.iter().flat_map(|seen| &seen.tasks);
-            pace.note_switches(tasks.map(|task| task.slices).sum(), length_ns);
+            if look.io_was_due {
+                let counted = accounts.stages.iter().filter_map(|stage| stage.io.total);
+                pace.note_calls(counted.map(|io| io.read_calls + io.write_calls).sum(), now_ns);
+            }
             waking.take_in(accounts, look);
         })
     }
