@@ -129,7 +129,9 @@ struct Session {
 
 /// When samples are taken.
 struct Beat {
-    /// When the next one is due.
+    /// When the last one was taken, how long to wait from then on, and when the next one is due.
+    last_ns: u64,
+    pause: Duration,
     next: Instant,
     /// This process was continued (SIGCONT) since the last one.
     continued: Arc<AtomicBool>,
@@ -183,7 +185,7 @@ impl Session {
             pace: Pace::new(started.unix_ns),
             doubts: Vec::new(),
             was_interrupted: false,
-            beat: Beat { next: started.at, continued },
+            beat: Beat { last_ns: 0, pause: Duration::ZERO, next: started.at, continued },
             waking: Waking::new(options.keep_awake, options.remember_in.as_deref()),
             before,
             host,
@@ -213,7 +215,8 @@ impl Session {
             self.settle_doubts();
             if Instant::now() >= self.beat.next {
                 let spent = self.sample(self.elapsed_ns());
-                self.beat.next = Instant::now() + self.pace.next(self.elapsed_ns(), spent);
+                self.beat.pause = self.pace.next(self.elapsed_ns(), spent);
+                self.beat.next = Instant::now() + self.beat.pause;
                 next_show = self.show(next_show, onlooker);
             }
         };
@@ -224,7 +227,9 @@ impl Session {
     }
 
     fn sample(&mut self, now_ns: u64) -> Duration {
-        let is_late = Instant::now() >= self.beat.next + STOPPED_FROM;
+        // Counted from the last one, in the midst of which the stop may have come.
+        let passed_ns = now_ns.saturating_sub(std::mem::replace(&mut self.beat.last_ns, now_ns));
+        let is_late = passed_ns >= nanoseconds(self.beat.pause + STOPPED_FROM);
         if self.beat.continued.swap(false, Ordering::Relaxed) && is_late {
             self.watch.sampler.all_were_stopped();
         }

@@ -84,7 +84,7 @@ pub(crate) const STAGES: &[(&[&str], bool)] = &[
     (&["awk", "-F,", "$3 > 500 {print $2}"], true),
     (&["mawk", "{print length($0)}"], true),
     (&["mawk", "{s += $1} END {print s}"], false),
-    (&["gawk", "!seen[$0]++"], true),
+    (&["gawk", "!seen[$0]++"], false),
     (&["wc"], true),
     (&["wc", "-w"], true),
     (&["perl", "-pe", "s/error/ERROR/g"], true),

@@ -60,11 +60,9 @@ pub(crate) struct Sampler {
     pub(crate) leaders: Leaders,
     /// CPU time of ended children, by parent, when last read.
     children_cpu_ns: BTreeMap<i32, u64>,
-    samples: u64,
-    since: SinceLastLook,
+    looks: Looks,
     /// Where every switch is wanted.
     switches: Option<SwitchReader>,
-    io_due_ns: u64,
     tick_ns: u64,
     withheld: Withheld,
     sockets: Sockets,
@@ -73,9 +71,13 @@ pub(crate) struct Sampler {
     buffer: Vec<u8>,
 }
 
-/// What happened since the last look.
+/// Looks so far, and what happened since the last one.
 #[derive(Debug, Default)]
-struct SinceLastLook {
+struct Looks {
+    /// Their number.
+    samples: u64,
+    /// When bytes and calls are to be read next.
+    io_due_ns: u64,
     /// Somebody had ended: what it did is in the counts of its parent now.
     somebody_ended: bool,
     /// What the shell and all its children read and wrote, as last read before it was waited for.
@@ -116,10 +118,8 @@ impl Sampler {
             processes: BTreeMap::new(),
             leaders: Leaders::default(),
             children_cpu_ns: BTreeMap::new(),
-            samples: 0,
-            since: SinceLastLook::default(),
+            looks: Looks::default(),
             switches,
-            io_due_ns: 0,
             tick_ns,
             buffer: vec![0; 4096],
         }
@@ -144,13 +144,13 @@ impl Sampler {
 
     /// The shell has ended: what it and its children read and wrote.
     pub(crate) fn note_shell_io(&mut self, pid: i32, io: IoCount) {
-        self.since.shell_io = Some((pid, io));
+        self.looks.shell_io = Some((pid, io));
     }
 
     /// The whole pipeline was stopped since the last look, and this process with it, so that nobody was seen in that state:
     /// what is not known to be CPU time until the next look was that.
     pub(crate) fn all_were_stopped(&mut self) {
-        self.since.all_were_stopped = true;
+        self.looks.all_were_stopped = true;
     }
 
     /// What this Linux withholds about processes, one sentence each.
@@ -162,7 +162,7 @@ impl Sampler {
     pub(crate) fn census(&mut self, topology: &Topology, now_ns: u64) -> Census {
         let mut census = Census { at_ns: now_ns, ..Census::default() };
         self.processes.values_mut().for_each(|process| process.read_times(&mut self.buffer));
-        if self.samples == 0 && topology.roots.shell != 0 {
+        if self.looks.samples == 0 && topology.roots.shell != 0 {
             census.born.extend(self.begin(topology.roots.own, topology.roots.shell, now_ns));
         }
         for (parent, pid) in self.newcomers(now_ns) {
@@ -188,9 +188,9 @@ impl Sampler {
     pub(crate) fn look(&mut self, topology: &Topology, now_ns: u64) -> Look {
         let mut look = Look { at_ns: now_ns, ..Look::default() };
         look.switches = self.switches.as_mut().map(SwitchReader::read);
-        let is_io_due = now_ns >= self.io_due_ns;
+        let is_io_due = now_ns >= self.looks.io_due_ns;
         let is_shell = |pid: i32| pid == topology.roots.shell;
-        let settles = std::mem::take(&mut self.since.somebody_ended);
+        let settles = std::mem::take(&mut self.looks.somebody_ended);
         let mut processes = std::mem::take(&mut self.processes);
         for process in processes.values_mut() {
             let mut seen = self.look_at(topology, process, now_ns);
@@ -200,7 +200,7 @@ impl Sampler {
             if seen.has_ended {
                 // Until somebody waits for it, its counts are there, and are all.
                 let last =
-                    self.since.shell_io.filter(|(pid, _)| *pid == process.pid).map(|(_, io)| io);
+                    self.looks.shell_io.filter(|(pid, _)| *pid == process.pid).map(|(_, io)| io);
                 seen.io = process.read_io(&mut self.buffer).or(last).or(seen.io);
             } else if is_due && seen.io.is_none() {
                 seen.io = process.read_io(&mut self.buffer);
@@ -210,7 +210,7 @@ impl Sampler {
         self.processes = processes;
         look.io_was_due = is_io_due;
         if is_io_due {
-            self.io_due_ns = now_ns + IO_INTERVAL_NS;
+            self.looks.io_due_ns = now_ns + IO_INTERVAL_NS;
         }
         // After the ends: a parent's count has grown by what its ended children used.
         self.read_children_times(topology, &mut look);
@@ -219,7 +219,7 @@ impl Sampler {
             self.children_cpu_ns.remove(&seen.pid);
             self.children.zombies.insert(seen.pid);
             self.leaders.end(seen.pid, now_ns);
-            self.since.somebody_ended = true;
+            self.looks.somebody_ended = true;
         }
         if self.may_ask() {
             look.capacities = capacities(topology);
@@ -227,8 +227,8 @@ impl Sampler {
         if let Some(guests) = &mut self.guests {
             look.processes.iter_mut().for_each(|seen| guests.forget_before(seen));
         }
-        self.samples += 1;
-        self.since.all_were_stopped = false;
+        self.looks.samples += 1;
+        self.looks.all_were_stopped = false;
         look
     }
 
@@ -263,7 +263,7 @@ impl Sampler {
         let is_frugal = self.processes.len() >= AT_HAND_MAX;
         let mut process = ProcessFiles::open(&self.root, self.clockwork(), pid, now_ns, is_frugal);
         process.read_times(&mut self.buffer);
-        if self.samples == 0
+        if self.looks.samples == 0
             && let Some(guests) = &mut self.guests
         {
             guests.note_before(&self.root, pid, &stat, self.tick_ns);
@@ -282,7 +282,7 @@ impl Sampler {
         let mut found = Vec::new();
         let mut children = Vec::new();
         // Threads other than the first may start processes, too; they are asked now and then.
-        let all_tasks = self.samples.is_multiple_of(TASKS_INTERVAL);
+        let all_tasks = self.looks.samples.is_multiple_of(TASKS_INTERVAL);
         for (pid, process) in &self.processes {
             if !process.news.has_run && !all_tasks {
                 continue;
@@ -341,12 +341,12 @@ impl Sampler {
             waits_are_withheld: self.withheld.lacks(Fact::Wait),
             ..ProcessLook::default()
         };
-        let is_stopped = self.since.all_were_stopped || process.is_stopped(&mut self.buffer);
+        let is_stopped = self.looks.all_were_stopped || process.is_stopped(&mut self.buffer);
         let readings = process.read_tasks(&mut self.buffer);
         seen.has_ended = readings.is_empty();
         for TaskReading { tid, running_ns, waiting_ns, slices, activity } in readings {
             let doing = match activity {
-                _ if self.since.all_were_stopped => Some(Doing::Waiting(Cause::Stopped)),
+                _ if self.looks.all_were_stopped => Some(Doing::Waiting(Cause::Stopped)),
                 Some(Activity::Blocked(_)) if is_stopped => Some(Doing::Waiting(Cause::Stopped)),
                 Some(Activity::Running) => Some(Doing::Running),
                 Some(Activity::Blocked(wait)) => self.doing(topology, process, wait),
@@ -360,7 +360,7 @@ impl Sampler {
         if seen.has_ended {
             return seen;
         }
-        if self.samples.is_multiple_of(TASKS_INTERVAL) {
+        if self.looks.samples.is_multiple_of(TASKS_INTERVAL) {
             self.count_threads(process, &mut seen);
         }
         if now_ns >= process.rare_due_ns {
