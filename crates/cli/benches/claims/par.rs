@@ -165,7 +165,40 @@ pub(crate) fn peers(effort: Effort) -> Vec<Row> {
             ],
         )
     };
-    vec![row("grep unsafe", &file, 5.0), row("jq -c .user", &events, 1.5)]
+    let mut rows = vec![row("grep unsafe", &file, 5.0), row("jq -c .user", &events, 1.5)];
+    rows.extend(forkrun(&place, effort, [("grep unsafe", &file), ("jq -c .user", &events)]));
+    rows
+}
+
+/// The same work by forkrun, whose `frun.bash` FULLBORE_FORKRUN names. It deals out batches of lines; pieces of a number of bytes
+/// would cut lines.
+fn forkrun(place: &Sandbox, effort: Effort, commands: [(&str, &String); 2]) -> Vec<Row> {
+    let Some(script) = std::env::var_os("FULLBORE_FORKRUN") else {
+        return Vec::new();
+    };
+    let script = Path::new(&script).display().to_string();
+    let load = format!(". {script} >/dev/null 2>&1");
+    let row = |(command, input): (&str, &String)| {
+        let pipeline = |sink: &str| format!("cat {input} | frun -k -s {command} | {sink}");
+        let bash = |line: &str| format!("bash -c {}", shell_words::quote(&format!("{load}; {line}")));
+        let ours = |sink: &str| format!("cat {input} | {{fullbore}} par {command} | {sink}");
+        let mut row = compare(
+            &format!("`{command}`: time of forkrun (`frun -k -s`) ÷ time of `par`"),
+            Some(1.1),
+            effort.times(3, 5),
+            [&bash(&pipeline("cat > /dev/null")), &ours("cat > /dev/null")],
+        );
+        row.command = row.command.replace(&script, "frun.bash");
+        let output = |line: &str| plain(place, line).output().unwrap().stdout;
+        let same = output(&bash(&pipeline("md5sum"))) == output(&ours("md5sum"));
+        row.notes.push(format!(
+            "loading frun.bash alone takes {:.2} s; {}",
+            Pairs::measure(3, |place| plain(place, &bash(":")), |place| plain(place, ":")).first(),
+            if same { "both print the same" } else { "the outputs differ" }
+        ));
+        row
+    };
+    commands.into_iter().map(row).collect()
 }
 
 /// What dealing out costs where it gains nothing.
