@@ -21,6 +21,7 @@ mod advice;
 mod architecture;
 mod attach;
 mod auto;
+mod auto_odd;
 mod bad_input;
 mod broken_pipe;
 mod buffer;

@@ -231,9 +231,11 @@ fn compares_numbers(runs: &Command) -> bool {
     ['n', 'g', 'h'].iter().any(|letter| runs.has_short(*letter)) && !runs.has_short('k')
 }
 
-/// The pattern has classes, or asks where words end. Without either GNU grep compares bytes in any locale.
+/// The pattern has classes other than that of the digits, or asks where words end. Without either GNU grep compares bytes in
+/// any locale: `grep -c '[0-9]7'` took 1.08 times as long with LC_ALL=C as without.
 fn looks_at_characters(runs: &Command) -> bool {
-    runs.has_short('w') || runs.has(&["--word-regexp"]) || runs.mentions("[")
+    let has_class = |word: &String| word.replace("[0-9]", "").contains('[');
+    runs.has_short('w') || runs.has(&["--word-regexp"]) || runs.arguments.iter().any(has_class)
 }
 
 /// How a program looks that keeps to a rate which its words set.
@@ -397,6 +399,7 @@ mod tests {
             &["env", "LC_COLLATE=C", "sort"],
             &["env", "LC_ALL=C.UTF-8", "sort"],
             &["sort", "-n"],
+            &["grep", "-c", "[0-9]7"],
             &["gawk", "!seen[$0]++"],
         ] {
             let mut stage = StageRecord::default();

@@ -39,6 +39,10 @@ impl Line {
             return None;
         }
         let known = rule(&runs.words());
+        // It finds the ends of such records itself as fast as they can be dealt out: time alone ÷ time with `par` was 0.94.
+        if runs.program == "grep" && known.input == Ends::Zeros {
+            return None;
+        }
         let merge = match known.dealt {
             Dealt::Equivalent { .. } if HAVE_THREADS.contains(&runs.program.as_str()) => {
                 return None;

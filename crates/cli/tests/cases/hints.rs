@@ -75,7 +75,7 @@ pub(crate) const STAGES: &[(&[&str], bool)] = &[
     (&["grep", "-oE", "[0-9]{1,3}[a-z]*"], true),
     (&["grep", "-vE", "^(#|$)"], true),
     (&["grep", "-Fc", "error"], true),
-    (&["grep", "-zc", "error"], true),
+    (&["grep", "-zc", "error"], false),
     (&["sed", "-E", "s/([a-z]+) ([a-z]+)/\\2 \\1/g"], true),
     (&["sed", "-e", "s/^ *//", "-e", "s/ *$//"], true),
     (&["sed", "/^$/d"], true),

@@ -1,6 +1,8 @@
 //! Processes that end: what they did stays with their stages, and what nobody saw of it is looked for with their parents.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 use crate::account::Accounts;
 use crate::account::divide::StageSample;
@@ -12,8 +14,10 @@ impl Accounts {
     /// Takes leave of the processes that have ended; returns the stages of which something was found that nobody saw.
     pub(super) fn end_processes(&mut self, topology: &Topology, look: &Look) -> BTreeSet<usize> {
         let mut heirs = BTreeSet::new();
-        // Children have higher numbers than their parents as a rule, so they end first.
-        for seen in look.processes.iter().rev().filter(|seen| seen.has_ended) {
+        // Children end first: their parents hand on what was counted for them.
+        let mut ended: Vec<_> = look.processes.iter().filter(|seen| seen.has_ended).collect();
+        ended.sort_by_key(|seen| Reverse(generation(topology, seen.pid)));
+        for seen in ended {
             heirs.extend(self.settle(topology, seen));
             self.end_process(topology, seen.pid);
         }
@@ -106,6 +110,13 @@ impl Accounts {
             self.stages[stage].count_io(live, self.clock, now_ns);
         }
     }
+}
+
+/// How many processes of the run are above this one. Numbers of processes do not tell: they begin anew at some time.
+fn generation(topology: &Topology, pid: i32) -> usize {
+    let parent = |pid: &i32| topology.processes.get(pid).map(|process| process.parent);
+    // A circle cannot be, but would never end.
+    iter::successors(Some(pid), parent).take(topology.processes.len()).count()
 }
 
 /// Which of these stages write to which others.

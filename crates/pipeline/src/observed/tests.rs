@@ -250,3 +250,24 @@ fn a_process_that_becomes_a_stage_takes_along_what_it_did() {
     let written = |stage: &StageAccount| stage.io.total.unwrap_or_default().written_bytes;
     assert_eq!((written(writer), written(helper)), (0, 1010));
 }
+
+/// Numbers of processes begin anew when the largest was given out.
+#[test]
+fn a_child_with_a_lower_number_than_its_parent_is_counted_once() {
+    const CHILD: i32 = 5;
+    let mut made_up = MadeUp::new();
+    let born = vec![Born { pid: CHILD, parent: WRITER, words: words("gzip"), ends: vec![] }];
+    let census = Census { at_ns: made_up.now_ns, born, ends: None };
+    made_up.observed.take_in_census(&census);
+    made_up.look(vec![task(CHILD, Doing::Running, 2 * MS)], vec![]);
+    let ended = |pid| ProcessLook { has_ended: true, ..task(pid, Doing::Running, 0) };
+    made_up.look(vec![ended(CHILD), ended(WRITER)], vec![]);
+    let shell = ProcessLook {
+        children_cpu_ns: Some(2 * MS),
+        ..task(SHELL, Doing::Waiting(fullbore_record::Cause::Child), 0)
+    };
+    made_up.look(vec![shell], vec![]);
+    let stages = &made_up.observed.accounts.stages;
+    let cpu_ns: Vec<u64> = stages.iter().map(|stage| stage.cpu_ns).collect();
+    assert_eq!(cpu_ns, [0, 2 * MS, 0]);
+}

@@ -20,7 +20,12 @@ pub(crate) fn labels(
         return BTreeMap::new();
     }
     let stages = &topology.stages;
-    let is_copy = |index: usize| &stages[index].words == shell_words;
+    let shell = program_of(shell_words);
+    // It may have ended before its words were read.
+    let is_copy = |index: usize| {
+        let stage = &stages[index];
+        &stage.words == shell_words || stage.name_in_brackets() == Some(shell)
+    };
     let mut labels: BTreeMap<usize, String> = shown
         .iter()
         .filter(|index| is_copy(**index))
@@ -42,13 +47,8 @@ pub(crate) fn labels(
     }
     let (functions, line) = label::without_functions(line);
     let texts: Vec<String> = label::segments(line).into_iter().flatten().flatten().collect();
-    let shell = program_of(shell_words);
     let who = |index: &usize| match is_copy(*index) {
-        false => match in_the_line(program_of(&stages[*index].words)) {
-            // It ended as a copy of the shell, before its words were read.
-            name if name == shell && stages[*index].words.len() == 1 => Who::Copy,
-            name => Who::Program(name),
-        },
+        false => Who::Program(in_the_line(program_of(&stages[*index].words))),
         true if life_ns(*index) > EXECUTES_WITHIN_NS => Who::Compound,
         true => Who::Copy,
     };
