@@ -101,11 +101,8 @@ fn part(place: &Sandbox, input: &str, bytes: u64) -> String {
 fn side_by_side(line: &str, command: &str, half: &str, effort: Effort) -> String {
     let one = format!("{command} < {half} > /dev/null");
     let both = format!("{one} & {one} & wait");
-    let pairs = Pairs::measure(
-        effort.times(1, 3),
-        |place| plain(place, line),
-        |place| plain(place, &both),
-    );
+    let pairs =
+        Pairs::measure(effort.times(1, 3), |place| plain(place, line), |place| plain(place, &both));
     format!(
         "two copies side by side, each with half of the input in a file: {:.2}",
         pairs.first_to_second().median
@@ -188,7 +185,8 @@ fn forkrun(place: &Sandbox, effort: Effort, commands: [(&str, &String); 2]) -> V
     let load = format!(". {script} >/dev/null 2>&1");
     let row = |(command, input): (&str, &String)| {
         let pipeline = |sink: &str| format!("cat {input} | frun -k -s {command} | {sink}");
-        let bash = |line: &str| format!("bash -c {}", shell_words::quote(&format!("{load}; {line}")));
+        let bash =
+            |line: &str| format!("bash -c {}", shell_words::quote(&format!("{load}; {line}")));
         let ours = |sink: &str| format!("cat {input} | {{fullbore}} par {command} | {sink}");
         let mut row = compare(
             &format!("`{command}`: time of forkrun (`frun -k -s`) ÷ time of `par`"),
