@@ -1,6 +1,6 @@
 //! Stages that somebody wrote who did not know the code, to make `run --auto` fail: the bytes and the status of the shell.
 //!
-//! Every twentieth stage is run with two of the inputs each; `FULLBORE_ALL=1` runs all stages with four, in a quarter of an hour.
+//! Every twentieth stage is run with two of the inputs each; `FULLBORE_ALL=1` runs all stages with two, in ten minutes.
 //! `FULLBORE_CASE=awk` runs the stages that contain this text, with all inputs.
 
 use crate::sandbox::{Ended, Sandbox, finish, status_text};
@@ -72,8 +72,12 @@ fn tell_apart(plain: &Ended, auto: &Ended) -> Option<String> {
     ))
 }
 
-/// What grep prints of binary files depends on the pieces it reads, also without fullbore (docs/auto.md).
-fn is_left_to_chance(stage: &str, input: &str) -> bool {
+/// What grep prints of binary files depends on the pieces it reads, also without fullbore (docs/auto.md). On a line without an
+/// end, fmt of coreutils 9.1 writes for ever.
+fn has_no_answer(stage: &str, input: &str) -> bool {
+    if input == "long" && stage.starts_with("fmt -") {
+        return true;
+    }
     input == "zeros"
         && stage.contains("grep")
         && !["-a", "-z", "-c"].iter().any(|o| stage.contains(o))
@@ -81,21 +85,18 @@ fn is_left_to_chance(stage: &str, input: &str) -> bool {
 
 /// The stages that are run, each with its inputs.
 fn picked() -> Vec<(&'static str, Vec<&'static str>)> {
-    let (each, inputs) = match std::env::var_os("FULLBORE_ALL") {
-        Some(_) => (1, 4),
-        None => (20, 2),
-    };
+    let each = if std::env::var_os("FULLBORE_ALL").is_some() { 1 } else { 20 };
     let selected = std::env::var("FULLBORE_CASE").ok();
     let stages = STAGES.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let names = INPUTS.map(|(name, _)| name);
     let pick = |(number, stage): (usize, &'static str)| {
         let (is_picked, inputs) = match &selected {
             Some(text) => (stage.contains(text.as_str()), names.len()),
-            None => (number % each == 0, inputs),
+            None => (number % each == 0, 2),
         };
         // Another combination for each stage.
         let inputs = (0..inputs).map(|turn| names[(number / each + 3 * turn) % names.len()]);
-        let inputs: Vec<_> = inputs.filter(|input| !is_left_to_chance(stage, input)).collect();
+        let inputs: Vec<_> = inputs.filter(|input| !has_no_answer(stage, input)).collect();
         is_picked.then_some((stage, inputs))
     };
     stages.enumerate().filter_map(pick).collect()
@@ -112,7 +113,10 @@ fn stages_of_a_stranger_give_the_same_bytes() {
             let (difference, is_changed) = difference(&place, &line);
             runs += 1;
             changed += u32::from(is_changed);
-            failures.extend(difference.map(|what| format!("{line}\n    {what}")));
+            if let Some(what) = difference {
+                eprintln!("{line}\n    {what}");
+                failures.push(line);
+            }
         }
     }
     eprintln!("{runs} lines, in {changed} of which something was dealt out or became one stage");

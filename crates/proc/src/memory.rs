@@ -44,6 +44,9 @@ pub fn memory_limits(cgroup: &str, groups: &Path) -> Vec<MemoryLimit> {
     crate::groups(cgroup, "memory", groups).into_iter().filter_map(limit).collect()
 }
 
+/// A larger limit of version 1 means that there is none.
+const NO_LIMIT_BYTES: u64 = 1 << 62;
+
 fn limit(group: Group) -> Option<MemoryLimit> {
     let (limit, usage) = if group.is_v2 {
         ("memory.max", "memory.current")
@@ -53,6 +56,10 @@ fn limit(group: Group) -> Option<MemoryLimit> {
     let text = |name: &str| read_to_string(group.folder.join(name));
     let number = |name: &str| text(name).ok()?.trim().parse::<u64>().ok();
     let limit_bytes = number(limit)?;
+    if limit_bytes > NO_LIMIT_BYTES {
+        // What it uses does not matter, and Linux adds it up only when it is read.
+        return Some(MemoryLimit { group, limit_bytes, used_bytes: 0 });
+    }
     let cache = text("memory.stat").map_or(0, |text| cache_bytes(&text));
     let used_bytes = number(usage).unwrap_or(0).saturating_sub(cache);
     Some(MemoryLimit { group, limit_bytes, used_bytes })

@@ -36,6 +36,6 @@ pub use signals::{
 pub use slice::{run_in_short_slices, run_only_when_idle};
 pub use start::{
     hand_on_closed_descriptors, inherited, let_go_of_inherited, note_start, sigpipe_was_ignored,
-    stdin_was_closed, stdout_was_closed,
+    stdin_was_closed, stdout_was_closed, was_ignored,
 };
 pub use usage::children_cpu_time;

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::io::{Errno, FdFlags};
+use rustix::process::Signal;
 use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
 
 /// What [`note_start`] found before the language's runtime opened `/dev/null` for closed descriptors and ignored
@@ -90,10 +91,17 @@ pub(crate) fn ignored_at_start() -> u64 {
     START.get().map_or(0, |start| start.ignored)
 }
 
+/// Tells whether a signal, by its number from 1 to 64, was ignored when this process was started, as nohup(1) and `&` do;
+/// `false` where [`note_start`] was not called.
+#[must_use]
+pub fn was_ignored(signal: i32) -> bool {
+    (1..=64).contains(&signal) && ignored_at_start() >> (signal - 1) & 1 == 1
+}
+
 /// Tells whether SIGPIPE was ignored when this process was started; `false` where [`note_start`] was not called.
 #[must_use]
 pub fn sigpipe_was_ignored() -> bool {
-    ignored_at_start() >> 12 & 1 == 1
+    was_ignored(Signal::PIPE.as_raw())
 }
 
 /// Tells whether standard input was closed when this process was started, so that reads now come from `/dev/null`;

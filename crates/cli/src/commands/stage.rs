@@ -174,11 +174,3 @@ impl Stage<'_> {
 pub(crate) fn output_failed(name: &str, error: &OutputError) -> Result<Exit> {
     if error.is_broken_pipe() { Ok(Exit::ReaderLeft) } else { Err(anyhow!("{name}: {error}")) }
 }
-
-/// Whether the program inherited a signal as ignored, as nohup and `&` do.
-pub(crate) fn is_ignored(signal: i32) -> bool {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = text.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
-}

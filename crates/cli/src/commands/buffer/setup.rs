@@ -9,6 +9,7 @@ use fullbore_feed::buffer::{Buffer, Event, LEAST_LIMIT, Options, Status, Waterma
 use fullbore_measure::Bytes;
 use fullbore_pipe::Limits;
 use fullbore_proc::{Root, pipe_limits};
+use fullbore_process::was_ignored;
 use rustix::fs::{FileType, SeekFrom, fstat, seek};
 use rustix::param::page_size;
 use signal_hook::consts::signal::{SIGINT, SIGUSR1};
@@ -17,7 +18,7 @@ use signal_hook::iterator::Signals;
 use super::failure::failure;
 use super::files;
 use crate::args::buffer::{BufferOptions, OnInterrupt};
-use crate::commands::stage::{is_ignored, refuse_closed_input, refuse_closed_output};
+use crate::commands::stage::{refuse_closed_input, refuse_closed_output};
 
 /// Starts the buffer between standard input and standard output.
 pub(crate) fn start(
@@ -77,7 +78,7 @@ pub(crate) fn listen(
 ) -> Result<()> {
     let mut wanted = vec![SIGUSR1];
     // Without a handler, Ctrl-C kills buffer as it kills cat. If the signal is ignored (nohup, &), it stays ignored.
-    if on_interrupt == OnInterrupt::Drain && !is_ignored(SIGINT) {
+    if on_interrupt == OnInterrupt::Drain && !was_ignored(SIGINT) {
         wanted.push(SIGINT);
     }
     let mut signals = Signals::new(wanted).context("buffer: listening for signals")?;

@@ -13,11 +13,10 @@ use fullbore_dash::{is_foreground, terminal_size};
 use fullbore_feed::json::{Control, RecordError, Task};
 use fullbore_measure::{Bytes, BytesPerSecond, seconds};
 use fullbore_pipeline::die_of;
+use fullbore_process::was_ignored;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::signal::{SIGINT, SIGUSR1};
 use signal_hook::iterator::Signals;
-
-use crate::commands::stage::is_ignored;
 
 /// How often the line on the terminal changes.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -105,7 +104,7 @@ impl<T: Task> Task for Watched<'_, T> {
 fn listen(control: &Arc<Control>) -> std::io::Result<()> {
     let mut wanted = vec![SIGUSR1];
     // If it is ignored (nohup, &), it stays ignored.
-    if !is_ignored(SIGINT) {
+    if !was_ignored(SIGINT) {
         wanted.push(SIGINT);
     }
     let mut signals = Signals::new(wanted)?;

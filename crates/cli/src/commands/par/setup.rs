@@ -16,6 +16,7 @@ use fullbore_feed::par::{
 use fullbore_measure::Bytes;
 use fullbore_pipe::Limits;
 use fullbore_proc::{Root, available_memory, pipe_limits};
+use fullbore_process::was_ignored;
 use rustix::fs::{FileType, SeekFrom, fstat, seek};
 use rustix::param::page_size;
 use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
@@ -23,7 +24,6 @@ use signal_hook::iterator::Signals;
 
 use super::{merge, program};
 use crate::args::par::{Jobs as GivenJobs, ParOptions, StatusName};
-use crate::commands::stage::is_ignored;
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
 
@@ -95,6 +95,7 @@ pub(super) fn source(options: &ParOptions) -> Result<Source> {
 /// Everything else.
 pub(super) fn plan(options: &ParOptions) -> Result<Options> {
     let most = if options.auto { MOST_AUTO_WINDOW } else { MOST_WINDOW };
+    let jobs = jobs(options);
     let window = options.window.unwrap_or_else(|| default_window().min(Bytes(most)));
     let block = match (options.records, options.block) {
         (Some(records), _) => BlockSize::Records(records),
@@ -108,7 +109,7 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
         }
         (None, None) => {
             // Each copy has a block; some more are being read, or wait.
-            let parts = (jobs(options).most() as u64 + 4).max(8);
+            let parts = (jobs.most() as u64 + 4).max(8);
             BlockSize::Fitting(Bytes(MOST_BLOCK.0.min(window.0 / parts).max(1)))
         }
     };
@@ -126,7 +127,7 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
         records,
         block,
         header_lines: known.header_lines,
-        jobs: jobs(options),
+        jobs,
         window,
         is_unordered: options.unordered,
         merge: known.merge,
@@ -190,10 +191,10 @@ fn default_window() -> Bytes {
 
 /// Hands signals that end the program to the copies first. Those that are ignored (nohup) stay so.
 pub(super) fn listen(stop: Stop) -> Result<()> {
-    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
+    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !was_ignored(*signal));
     let mut signals = Signals::new(wanted).context("par: listening for signals")?;
     let listen = move || signals.forever().for_each(|signal| stop.stop(signal));
-    if is_ignored(SIGCHLD) {
+    if was_ignored(SIGCHLD) {
         // Linux would throw the exit statuses of the copies away.
         let nothing = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(SIGCHLD, nothing).context("par: listening for signals")?;
