@@ -77,6 +77,8 @@ fn the_bytes_and_the_status_are_those_of_the_shell() {
         // A message may name a line of its block.
         "{ cat j; echo '{'; cat j; } | jq -c .b 2>/dev/null | md5sum",
         "{ cat j; echo '{'; cat j; } | jq -c .b >/dev/null 2>&1",
+        "{ cat j; echo '{'; cat j; } | jq -c .b 2>&1 | md5sum",
+        "cat big | numfmt --field=2 --invalid=warn 2>&1 | md5sum",
         "{ cat big; head -c 100 /dev/zero; cat big; } | grep -c Word2",
         "{ head -c 9000000 /dev/zero | tr '\\0' x; cat big; } | sed s/x/y/ | md5sum",
         "cat big | rev | head -n 3",

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stderr, stdin, stdout};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::thread;
 
@@ -53,7 +54,7 @@ pub(super) fn run(options: &ParOptions) -> Result<Exit> {
         };
     }
     match Plan::of(&options.command) {
-        Ok(plan) if can_stand_between() && is_worth_it() => {
+        Ok(plan) if can_stand_between() && !messages_are_output() && is_worth_it() => {
             deal(options, &command.unnumbered(), &plan)
         }
         _ => become_command(options, &command),
@@ -77,6 +78,13 @@ fn can_stand_between() -> bool {
 fn can_write() -> bool {
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     !stdout_was_closed() && files >= LEAST_FILES && !sigpipe_was_ignored()
+}
+
+/// Whether messages go where the output goes (`2>&1`, a terminal): then they have their places in it, which only the command
+/// knows.
+fn messages_are_output() -> bool {
+    let place = |fd: BorrowedFd<'_>| fstat(fd).ok().map(|stat| (stat.st_dev, stat.st_ino));
+    place(stdout().as_fd()).is_some_and(|output| place(stderr().as_fd()) == Some(output))
 }
 
 /// Whether there are CPUs for several copies and enough input, as far as is known.
