@@ -42,10 +42,11 @@ bench: ## measure every claim; writes docs/claims.md, docs/zero-copy.md, docs/st
 bench-check: test-tools ## run every measurement of `make bench` once, small, to see that it works; judges no number
 	$(CARGO) bench --profile tests --package fullbore --bench claims -- --check $(CLAIMS)
 
-lint: ## check format, lints and documentation; warnings are errors
+lint: ## check format, lints, documentation and the lock file of the peers; warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+	$(CARGO) metadata --locked --format-version 1 --manifest-path peers/json/Cargo.toml >/dev/null
 
 install: build ## install binary, manual pages and completions under PREFIX
 	install -D -m 755 $(FULLBORE) $(DESTDIR)$(PREFIX)/bin/fullbore

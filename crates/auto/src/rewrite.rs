@@ -128,6 +128,10 @@ impl Rewriter<'_> {
     }
 
     fn offer(&mut self, stage: &Range<usize>, text: &str) {
+        // Messages among the output have their places there, which only one copy keeps.
+        if text.contains("2>&1") {
+            return;
+        }
         let Some((at, word)) = command_word(text) else { return };
         let name = word.rsplit('/').next().unwrap_or(&word);
         if commands().binary_search(&name).is_err() || !(self.context.is_program)(&word) {
@@ -234,6 +238,7 @@ mod tests {
             "exec grep x",
             "frobnicate | cat | head -n1 | wc -l",
             "sed 5q",
+            "cat f | grep x 2>&1 | cat",
             "awk 'END { print NR + x }'",
             "echo grep",
             "tail -n \"$n\"",

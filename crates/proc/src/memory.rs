@@ -34,7 +34,7 @@ pub struct MemoryLimit {
     pub group: Group,
     /// The limit, in bytes. Version 1 shows a number close to 2^63 where there is none.
     pub limit_bytes: u64,
-    /// What the group uses without its page cache, in bytes.
+    /// What the group uses without its page cache, in bytes; 0, and not looked at, where there is no limit.
     pub used_bytes: u64,
 }
 

@@ -80,11 +80,12 @@ fn can_write() -> bool {
     !stdout_was_closed() && files >= LEAST_FILES && !sigpipe_was_ignored()
 }
 
-/// Whether messages go where the output goes (`2>&1`, a terminal): then they have their places in it, which only the command
-/// knows.
+/// Whether messages go into the file or pipe of the output, as for a line with `2>&1` behind it. Then each has a place in the
+/// output that only the command knows. On a terminal, nothing depends on it.
 fn messages_are_output() -> bool {
     let place = |fd: BorrowedFd<'_>| fstat(fd).ok().map(|stat| (stat.st_dev, stat.st_ino));
-    place(stdout().as_fd()).is_some_and(|output| place(stderr().as_fd()) == Some(output))
+    !stdout().is_terminal()
+        && place(stdout().as_fd()).is_some_and(|output| place(stderr().as_fd()) == Some(output))
 }
 
 /// Whether there are CPUs for several copies and enough input, as far as is known.
