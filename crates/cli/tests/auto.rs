@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::sandbox::{Ended, Sandbox, finish, status_text};
+use crate::sandbox::{Ended, Sandbox, finish, fullbore, status_text};
+use crate::terminal::Terminal;
 
 /// A line under a shell alone, and with `--auto`.
 fn both(place: &Sandbox, shell: &str, line: &str) -> [Ended; 2] {
@@ -170,6 +171,31 @@ fn the_summary_and_the_record_say_what_was_done() {
     assert_eq!(record["command"], line);
     assert_eq!(record["auto"][0]["what"], "fused");
     assert!(record["auto"][0]["proved_bytes"].as_u64().unwrap() > 1_000_000);
+}
+
+/// What became of the last command: it is `unchanged` if it was not even considered.
+fn what_became_of_the_last(place: &Sandbox) -> String {
+    let record = std::fs::read_to_string(place.path("r.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    record["auto"][0]["what"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn messages_among_the_output_keep_their_places_but_a_terminal_is_no_file() {
+    let place = inputs();
+    let own = fullbore().display().to_string();
+    let script = format!(
+        "LC_ALL=C '{own}' run -q --auto --report r.json 'cat big big | grep -i nothing'; echo ended"
+    );
+    let mut command = place.command("sh");
+    command.args(["-c", &format!("{{ {script}; }} 2>&1 | cat")]);
+    assert_eq!(String::from_utf8_lossy(&finish(command).stdout), "ended\n");
+    assert_eq!(what_became_of_the_last(&place), "unchanged");
+
+    let mut terminal = Terminal::start(&place, 80, 24, &["sh", "-c", &script], &[]);
+    terminal.wait_for("ended");
+    terminal.wait_for_end();
+    assert_ne!(what_became_of_the_last(&place), "unchanged");
 }
 
 #[test]

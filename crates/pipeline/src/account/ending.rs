@@ -115,8 +115,8 @@ impl Accounts {
 /// How many processes of the run are above this one. Numbers of processes do not tell: they begin anew at some time.
 fn generation(topology: &Topology, pid: i32) -> usize {
     let parent = |pid: &i32| topology.processes.get(pid).map(|process| process.parent);
-    // A circle cannot be, but would never end.
-    iter::successors(Some(pid), parent).take(topology.processes.len()).count()
+    // A circle cannot be, but would never end. The last one is above all processes of the run.
+    iter::successors(Some(pid), parent).take(topology.processes.len() + 1).count()
 }
 
 /// Which of these stages write to which others.

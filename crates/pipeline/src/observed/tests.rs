@@ -251,6 +251,25 @@ fn a_process_that_becomes_a_stage_takes_along_what_it_did() {
     assert_eq!((written(writer), written(helper)), (0, 1010));
 }
 
+/// `sh -c 'a; b'`: the shell ends in the same moment as the last command, and what it has read is that of both.
+#[test]
+fn what_the_last_command_read_is_not_that_of_the_one_before() {
+    let read = |read_bytes| Some(IoCount { read_bytes, ..IoCount::default() });
+    let ends = |pid, io| ProcessLook { has_ended: true, io, ..task(pid, Doing::Running, 0) };
+    let runs = |pid, io| ProcessLook { io, ..task(pid, Doing::Running, 2 * MS) };
+    let mut made_up = MadeUp::new();
+    made_up.look(vec![runs(WRITER, read(10))], vec![]);
+    made_up.look(vec![runs(WRITER, read(100))], vec![]);
+    // The shell has waited for the first command already when it is read.
+    made_up.look(vec![ends(WRITER, None), runs(SHELL, read(100))], vec![]);
+    made_up.look(vec![runs(READER, read(1_000_000))], vec![]);
+    let all = vec![ends(SHELL, read(1_000_100)), ends(READER, read(1_000_000))];
+    made_up.look(all, vec![]);
+    let totals = made_up.observed.accounts.stages.iter().map(|stage| stage.io.total);
+    let read: Vec<u64> = totals.map(|io| io.unwrap_or_default().read_bytes).collect();
+    assert_eq!(read[1..], [100, 1_000_000]);
+}
+
 /// Numbers of processes begin anew when the largest was given out.
 #[test]
 fn a_child_with_a_lower_number_than_its_parent_is_counted_once() {
