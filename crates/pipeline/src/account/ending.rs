@@ -6,7 +6,7 @@ use std::iter;
 
 use crate::account::Accounts;
 use crate::account::divide::StageSample;
-use crate::account::unsettled::Ended;
+use crate::account::unsettled::{Ended, Unsettled};
 use crate::sample::{IoCount, Look, ProcessLook};
 use crate::topology::Topology;
 
@@ -60,6 +60,10 @@ impl Accounts {
         let Some((account, io)) = self.processes.get_mut(&seen.pid).zip(seen.io) else {
             return Vec::new();
         };
+        if !topology.stages[account.stage].is_container {
+            // A shell that executed its last command: what it reads from now on is its own.
+            account.unsettled = Unsettled::default();
+        }
         let mut heirs = Vec::new();
         for (stage, missing) in
             account.unsettled.settle(io, |stages| pipes_between(topology, stages))

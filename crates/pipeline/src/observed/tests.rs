@@ -270,6 +270,22 @@ fn what_the_last_command_read_is_not_that_of_the_one_before() {
     assert_eq!(read[1..], [100, 1_000_000]);
 }
 
+/// `bash -c 'a; b'`: the shell becomes the last command, and its count has that of the first in it.
+#[test]
+fn what_a_shell_reads_as_its_last_command_is_not_that_of_the_one_before() {
+    let read = |read_bytes| Some(IoCount { read_bytes, ..IoCount::default() });
+    let runs = |pid, io| ProcessLook { io, ..task(pid, Doing::Running, 2 * MS) };
+    let mut made_up = MadeUp::new();
+    made_up.look(vec![runs(WRITER, read(10))], vec![]);
+    made_up.look(vec![runs(WRITER, read(100))], vec![]);
+    let ended = ProcessLook { has_ended: true, ..task(WRITER, Doing::Running, 0) };
+    made_up.look(vec![ended], vec![]);
+    let became = ProcessLook { words: Some(words("grep x")), ..runs(SHELL, read(1_000_100)) };
+    made_up.look(vec![became], vec![]);
+    let total = made_up.observed.accounts.stages[1].io.total.unwrap_or_default();
+    assert_eq!(total.read_bytes, 100);
+}
+
 /// Numbers of processes begin anew when the largest was given out.
 #[test]
 fn a_child_with_a_lower_number_than_its_parent_is_counted_once() {
