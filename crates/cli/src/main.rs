@@ -7,6 +7,7 @@ use fullbore_before_main as _;
 mod args;
 mod commands;
 mod exit;
+mod flame_file;
 mod live;
 mod messages;
 mod nearest;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Task::Gen(options) => commands::generate::run(&options),
         Task::Gost(task) => commands::gost::run(&task),
         Task::Gather(options) => commands::gather::run(options),
+        Task::Flame(task) => commands::flame::run(&task),
         Task::Doctor(options) => commands::doctor::run(&options),
         Task::Lab(options) => commands::lab::run(&options),
         Task::Replay { file } => commands::replay::run(&file),

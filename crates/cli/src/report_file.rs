@@ -84,6 +84,6 @@ impl ReportFile {
             exit,
         };
         let text = text.map_err(|error| failed(error.to_string()))?;
-        replace(&self.path, &text).map_err(|error| failed(plain(&error)))
+        replace(&self.path, text.as_bytes()).map_err(|error| failed(plain(&error)))
     }
 }

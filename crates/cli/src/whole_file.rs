@@ -18,26 +18,26 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes `text` to a new file beside `path`, which then takes its place; on failure the file before stays.
+/// Writes `bytes` to a new file beside `path`, which then takes its place; on failure the file before stays.
 ///
 /// A device, a FIFO or a symbolic link is written in place, and so is a file in a folder that takes no new one.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path.symlink_metadata().is_ok_and(|file| !file.is_file()) {
-        return write_in_place(path, text);
+        return write_in_place(path, bytes);
     }
     let beside = tempfile::Builder::new().permissions(permissions(path)).tempfile_in(folder(path));
     let mut file = match beside {
         Err(error) if error.kind() == ErrorKind::PermissionDenied && path.exists() => {
-            return write_in_place(path, text);
+            return write_in_place(path, bytes);
         }
         beside => beside?,
     };
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-fn write_in_place(path: &Path, text: &str) -> io::Result<()> {
-    File::create(path)?.write_all(text.as_bytes())
+fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    File::create(path)?.write_all(bytes)
 }
 
 fn folder(path: &Path) -> &Path {
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_device_stays_a_device() {
         check(Path::new("/dev/null")).unwrap();
-        replace(Path::new("/dev/null"), "x").unwrap();
+        replace(Path::new("/dev/null"), b"x").unwrap();
         assert!(!fs::symlink_metadata("/dev/null").unwrap().is_file());
     }
 
@@ -67,7 +67,7 @@ mod tests {
         fs::write(&target, "a longer text before").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
         check(&link).unwrap();
-        replace(&link, "new").unwrap();
+        replace(&link, b"new").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&target).unwrap(), "new");
     }
@@ -78,7 +78,7 @@ mod tests {
         let path = folder.path().join("report");
         fs::write(&path, "before").unwrap();
         let before = File::open(&path).unwrap();
-        replace(&path, "after").unwrap();
+        replace(&path, b"after").unwrap();
         assert_eq!(io::read_to_string(before).unwrap(), "before");
         assert_eq!(fs::read_to_string(&path).unwrap(), "after");
     }
@@ -90,7 +90,7 @@ mod tests {
         assert!(check(&folder.path().join("missing/report")).is_err());
         assert!(check(folder.path()).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        replace(&folder.path().join("report"), "text").unwrap();
+        replace(&folder.path().join("report"), b"text").unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

@@ -29,9 +29,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("diagnose", &["shell", "rules", "record", "measure"]),
     ("what-if", &["record"]),
     ("gather", &["record", "measure"]),
-    ("pipeline", &["shell", "record", "diagnose", "pipe", "process", "proc", "perf", "measure"]),
+    ("profile", &[]),
+    (
+        "pipeline",
+        &["shell", "record", "diagnose", "pipe", "process", "proc", "perf", "profile", "measure"],
+    ),
     ("lab", &["feed", "apparatus", "codec", "pipe", "proc", "measure"]),
-    ("report", &["doctor", "record", "gather", "lab", "measure"]),
+    ("report", &["doctor", "record", "gather", "lab", "profile", "measure"]),
     ("dash", &["record", "measure"]),
     (
         "cli",
@@ -51,6 +55,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "feed",
             "gather",
             "pipeline",
+            "profile",
             "lab",
             "report",
             "dash",

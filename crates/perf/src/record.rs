@@ -1,5 +1,7 @@
 //! Records of the ring buffer that say something about a thread.
 
+use crate::body::Body;
+
 /// A thread got a CPU, left it, began or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
@@ -43,9 +45,9 @@ pub(crate) enum Record {
 }
 
 /// Types of records and their flags: perf_event_open(2), `linux/perf_event.h`.
-const LOST: u32 = 2;
-const EXIT: u32 = 4;
-const FORK: u32 = 7;
+pub(crate) const LOST: u32 = 2;
+pub(crate) const EXIT: u32 = 4;
+pub(crate) const FORK: u32 = 7;
 const SWITCH: u32 = 14;
 const SWITCH_OUT: u16 = 1 << 13;
 const SWITCH_OUT_PREEMPT: u16 = 1 << 14;
@@ -54,33 +56,51 @@ impl Record {
     /// Reads a record of a counter with `sample_id_all`, whose samples hold thread and time: every record then ends in
     /// `{ u32 pid, tid; u64 time; }`. `None` for one that is too short.
     pub(crate) fn parse(kind: u32, misc: u16, body: &[u8]) -> Option<Self> {
-        let (before, id) = body.split_at_checked(body.len().checked_sub(16)?)?;
-        let (pid, tid) = (int(id, 0)?, int(id, 4)?);
-        let switch =
-            |kind| Self::Switch(Switch { at_ns: long(id, 8).unwrap_or(0), pid, tid, kind });
+        let (mut before, mut id) = split_id(body)?;
+        let (pid, tid, at_ns) = (id.int()?, id.int()?, id.long()?);
+        let switch = |kind| Self::Switch(Switch { at_ns, pid, tid, kind });
         Some(match kind {
             SWITCH if misc & SWITCH_OUT == 0 => switch(Kind::On),
             SWITCH if misc & SWITCH_OUT_PREEMPT != 0 => switch(Kind::Preempted),
             SWITCH => switch(Kind::Off),
-            // `{ u32 pid, ppid; u32 tid, ptid; u64 time; }` of the one that begins or ends, not of the one that was running.
+            // Of the one that begins or ends, not of the one that was running.
             FORK | EXIT => {
-                let (pid, parent, tid) = (int(before, 0)?, int(before, 4)?, int(before, 8)?);
+                let Family { pid, parent, tid, at_ns } = Family::read(before)?;
                 let kind = if kind == FORK { Kind::Begun { parent } } else { Kind::Ended };
-                Self::Switch(Switch { at_ns: long(before, 16)?, pid, tid, kind })
+                Self::Switch(Switch { at_ns, pid, tid, kind })
             }
-            // `{ u64 id; u64 lost; }`
-            LOST => Self::Lost(long(before, 8)?),
+            LOST => Self::Lost(lost(&mut before)?),
             _ => Self::Other,
         })
     }
 }
 
-fn int(bytes: &[u8], at: usize) -> Option<i32> {
-    Some(i32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+/// Divides a record that ends in `{ u32 pid, tid; u64 time; }`.
+pub(crate) fn split_id(body: &[u8]) -> Option<(Body<'_>, Body<'_>)> {
+    let (before, id) = body.split_at_checked(body.len().checked_sub(16)?)?;
+    Some((Body(before), Body(id)))
 }
 
-fn long(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+/// `{ u64 id; u64 lost; }`: how many records found no room.
+pub(crate) fn lost(body: &mut Body<'_>) -> Option<u64> {
+    body.long()?;
+    body.long()
+}
+
+/// `{ u32 pid, ppid; u32 tid, ptid; u64 time; }`: a thread that begins or ends, and its parent.
+pub(crate) struct Family {
+    pub(crate) pid: i32,
+    pub(crate) parent: i32,
+    pub(crate) tid: i32,
+    pub(crate) at_ns: u64,
+}
+
+impl Family {
+    pub(crate) fn read(mut body: Body<'_>) -> Option<Self> {
+        let (pid, parent, tid) = (body.int()?, body.int()?, body.int()?);
+        body.int()?;
+        Some(Self { pid, parent, tid, at_ns: body.long()? })
+    }
 }
 
 #[cfg(test)]

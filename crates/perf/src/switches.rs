@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 
 use perf_event::events::Software;
-use perf_event::{Builder, Clock, SampleFlag, Sampler};
-use rustix::time::{ClockId, clock_gettime};
+use perf_event::{Builder, Clock, SampleFlag};
 
 use crate::cpus;
 use crate::record::{Record, Switch};
 use crate::refused::Refused;
+use crate::ring::{Ring, complete_until_ns};
 
 /// Memory for records of all CPUs together, in bytes; Linux lets a user without privileges lock 516 KiB for each CPU
 /// (`kernel.perf_event_mlock_kb`), over all programs.
@@ -17,8 +17,6 @@ const RINGS_BYTES: usize = 4 << 20;
 const RING_BYTES_MAX: usize = 256 << 10;
 /// The least that is of use: where the user's programs have locked most of what they may.
 const RING_BYTES_MIN: usize = 32 << 10;
-/// A record may be written this long after the time that it names.
-const WRITING_NS: u64 = 20_000;
 
 /// Sees every switch of the processes that the thread which opened it starts afterwards, and of their descendants.
 ///
@@ -30,15 +28,6 @@ pub struct Switches {
     own: i32,
     /// Read, but later than what is complete.
     pending: VecDeque<Switch>,
-}
-
-/// The ring buffer of one CPU.
-struct Ring(Sampler);
-
-impl std::fmt::Debug for Ring {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Ring")
-    }
 }
 
 /// What was read at one time.
@@ -70,32 +59,21 @@ impl Switches {
         builder.inherit(true).enabled(true).context_switch(true).task(true);
         builder.sample_id_all(true).sample(SampleFlag::TID | SampleFlag::TIME);
         builder.clockid(Clock::MONOTONIC).observe_self();
-        let ring = |cpu: &usize| {
-            let counter = builder.one_cpu(*cpu).build();
-            let counter = counter.map_err(|error| Refused::new("perf_event_open", error))?;
-            let ring = counter.sampled(bytes);
-            Ok(Ring(ring.map_err(|error| Refused::new("memory for perf events", error))?))
-        };
-        cpus.iter().map(ring).collect()
+        Ring::open_all(&mut builder, cpus, bytes)
     }
 
     /// Reads what happened since the reading before; never waits.
     pub fn read(&mut self) -> Reading {
-        let now = clock_gettime(ClockId::Monotonic);
-        let now_ns = now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned();
-        let mut reading =
-            Reading { until_ns: now_ns.saturating_sub(WRITING_NS), ..Reading::default() };
+        let mut reading = Reading { until_ns: complete_until_ns(), ..Reading::default() };
         let mut switches = std::mem::take(&mut self.pending);
-        for Ring(ring) in &mut self.rings {
-            while let Some(record) = ring.next_record() {
-                match Record::parse(record.ty(), record.misc(), &record.to_contiguous()) {
-                    Some(Record::Switch(switch)) if switch.pid != self.own => {
-                        switches.push_back(switch)
-                    }
-                    Some(Record::Lost(count)) => reading.lost += count,
-                    _ => {}
+        for ring in &mut self.rings {
+            ring.drain(|kind, misc, body| match Record::parse(kind, misc, body) {
+                Some(Record::Switch(switch)) if switch.pid != self.own => {
+                    switches.push_back(switch);
                 }
-            }
+                Some(Record::Lost(count)) => reading.lost += count,
+                _ => {}
+            });
         }
         let switches_in_order = switches.make_contiguous();
         switches_in_order.sort_by_key(|switch| switch.at_ns);

@@ -28,6 +28,8 @@ pub struct AttachOptions {
     pub tuning: Tuning,
     /// How long to watch; `None`: until it ends or a signal comes.
     pub duration: Option<Duration>,
+    /// Whether stacks are taken, for [`Finished::profile`].
+    pub profile: bool,
     /// Where to record every sample, for [`crate::replay`].
     pub samples: Option<File>,
 }
@@ -53,13 +55,17 @@ pub fn attach(
     let own = std::process::id().cast_signed();
     let guests = Guests::named(pid, own, options.tuning != Tuning::Off);
     let mut attached = Attached::begin(pid, guests, options.tuning, host(&root), options.samples);
+    if options.profile {
+        attached.sample();
+        attached.take_stacks();
+    }
     watch(&mut attached, options.duration, &signals, onlooker);
     let was_refused = attached.watch.observed.tuner.was_refused();
-    let record = attached.finish();
+    let (record, profile) = attached.finish();
     if record.stages.is_empty() {
         return Err(Error::Attach(AttachError::NoProcess(pid)));
     }
-    Ok(Finished { record, signal: None, was_refused, was_interrupted: false })
+    Ok(Finished { record, signal: None, was_refused, was_interrupted: false, profile })
 }
 
 /// Whether a process is one whose pipeline can be watched.

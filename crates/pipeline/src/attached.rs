@@ -6,12 +6,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fullbore_diagnose::diagnose;
 use fullbore_measure::{Bytes, Host};
+use fullbore_perf::Stacks;
 use fullbore_pipe::{Limits, PipeId};
 use fullbore_proc::{Root, clock_ticks_per_second};
+use fullbore_profile::Profile;
 use fullbore_record::{PipeRecord, RunRecord, Snapshot};
 use rustix::time::ClockId;
 
 use crate::observed::Observed;
+use crate::profiling::{HERTZ, Profiling};
 use crate::recording::{End, Recorder, Start};
 use crate::sampler::{Guests, Sampler};
 use crate::summarise::{Frame, Numbers, record};
@@ -74,7 +77,7 @@ impl Attached {
         let recorder = Recorder::begin(samples, start);
         Self {
             host,
-            watch: Watch { sampler, observed, recorder, tuning },
+            watch: Watch { sampler, observed, recorder, tuning, profiling: None },
             at: Instant::now(),
             unix_ns: nanoseconds(since),
             age_ns: None,
@@ -95,6 +98,16 @@ impl Attached {
             self.age_ns = self.find_age_ns();
         }
         spent
+    }
+
+    /// Takes stacks from now on, of the threads that are there and whatever they start.
+    pub(crate) fn take_stacks(&mut self) {
+        let topology = &self.watch.observed.topology;
+        let root = Root::system();
+        let threads: Vec<i32> =
+            topology.processes.keys().flat_map(|pid| root.threads(*pid)).collect();
+        let stacks = Stacks::of_threads(HERTZ, &threads).map_err(|why| why.to_string());
+        self.watch.profiling = Some(Profiling::new(stacks));
     }
 
     /// Who belongs to it now, each with its parent; without those whose parent is one of them.
@@ -166,10 +179,11 @@ impl Attached {
     }
 
     /// Gives the pipes back the capacity they had, and returns the record.
-    pub(crate) fn finish(mut self) -> RunRecord {
+    pub(crate) fn finish(mut self) -> (RunRecord, Option<Profile>) {
         self.watch.learn_statuses();
         let is_restored = self.watch.finish(PATIENCE);
-        let (mut record, _) = self.record(cpu_time(ClockId::ProcessCPUTime));
+        let (mut record, numbers) = self.record(cpu_time(ClockId::ProcessCPUTime));
+        let profile = self.watch.profile(&record, &numbers);
         if !self.has_ended() {
             record.gaps.push("the pipeline went on when watching ended".to_owned());
         }
@@ -186,7 +200,7 @@ impl Attached {
             wake_ups: WakeUps::default(),
             gaps: Vec::new(),
         });
-        record
+        (record, profile)
     }
 }
 

@@ -25,6 +25,7 @@ mod named;
 mod observed;
 mod onlooker;
 mod pace;
+mod profiling;
 mod recording;
 mod sample;
 mod sampler;

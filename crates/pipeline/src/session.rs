@@ -11,6 +11,7 @@ use fullbore_measure::Host;
 use fullbore_pipe::Limits;
 use fullbore_proc::{CpuTimes, Root, State, clock_ticks_per_second, host};
 use fullbore_process::children_cpu_time;
+use fullbore_profile::Profile;
 use rustix::time::ClockId;
 use signal_hook::consts::signal::{SIGCONT, SIGINT, SIGQUIT, SIGSTOP, SIGTSTP};
 
@@ -45,6 +46,8 @@ pub struct Options {
     pub remember_in: Option<PathBuf>,
     /// Whether every switch is counted.
     pub exact: Exact,
+    /// Whether stacks are taken, for [`Finished::profile`].
+    pub profile: bool,
     /// Where to record every sample, for [`crate::replay`].
     pub samples: Option<File>,
     /// The job that the run belongs to, for the record.
@@ -63,6 +66,8 @@ pub struct Finished {
     pub was_refused: bool,
     /// Somebody pressed Ctrl-C or Ctrl-\\, which a terminal shows in the line where its cursor is.
     pub was_interrupted: bool,
+    /// Where the time of each stage went, down to functions, where that was wanted.
+    pub profile: Option<Profile>,
 }
 
 /// Runs a command to its end.
@@ -82,7 +87,7 @@ pub fn run(
 ) -> Result<Finished, Error> {
     let children = children_cpu_time();
     let events = Events::listen(onlooker.interval().is_some())?;
-    let started = start(command, options.exact)?;
+    let started = start(command, options.exact, options.profile)?;
     events.begin(started.pid);
     // What the machine is does not change, so it is read while the program is loaded: a third of a millisecond.
     let before = Before { children, cpus: Root::system().cpu_times() };
@@ -181,7 +186,13 @@ impl Session {
         observed.gaps.extend(gaps);
         Self {
             command: command.text(),
-            watch: Watch { sampler, observed, recorder, tuning: options.tuning },
+            watch: Watch {
+                sampler,
+                observed,
+                recorder,
+                tuning: options.tuning,
+                profiling: started.profiling.take(),
+            },
             pace: Pace::new(started.unix_ns),
             doubts: Vec::new(),
             was_interrupted: false,
@@ -409,7 +420,8 @@ impl Session {
         self.waking.finish(elapsed_ns);
         let gaps: Vec<String> = self.stolen_time(elapsed_ns).into_iter().collect();
         self.watch.observed.gaps.extend(gaps.iter().cloned());
-        let (record, _) = self.record(elapsed_ns, Some(exit_status));
+        let (record, numbers) = self.record(elapsed_ns, Some(exit_status));
+        let profile = self.watch.profile(&record, &numbers);
         let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);
         let idle_cpu_ns = record.idle_cpu_ns;
         let wake_ups = self.waking.outcome();
@@ -427,7 +439,7 @@ impl Session {
         let was_interrupted =
             self.was_interrupted || [SIGINT, SIGQUIT].contains(&(exit_status - FROM_SIGNAL));
         let was_refused = self.watch.observed.tuner.was_refused();
-        Finished { record, signal, was_refused, was_interrupted }
+        Finished { record, signal, was_refused, was_interrupted, profile }
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use fullbore_profile::Profile;
 use fullbore_record::{RunRecord, Snapshot};
 use rustix::time::ClockId;
 
 use crate::account::Accounts;
 use crate::observed::Observed;
+use crate::profiling::Profiling;
 use crate::recording::Recorder;
 use crate::sample::{Look, Sample};
 use crate::sampler::{Sampler, ask};
@@ -23,6 +25,8 @@ pub(crate) struct Watch {
     pub(crate) observed: Observed,
     pub(crate) recorder: Recorder,
     pub(crate) tuning: Tuning,
+    /// Where stacks are wanted.
+    pub(crate) profiling: Option<Profiling>,
 }
 
 impl Watch {
@@ -36,10 +40,14 @@ impl Watch {
         let census = self.sampler.census(&self.observed.topology, now_ns);
         let known = self.observed.topology.stages.len();
         self.observed.take_in_census(&census);
+        self.profiling
+            .iter_mut()
+            .for_each(|profiling| profiling.note_stages(&self.observed.topology));
         let new = self.observed.topology.stages.get(known..).unwrap_or_default();
         new.iter().for_each(|stage| self.sampler.leaders.hold(stage.leader.pid));
         let look = self.sampler.look(&self.observed.topology, now_ns);
         let mut changes = self.observed.take_in_look(&look);
+        self.profiling.iter_mut().for_each(|profiling| profiling.take_in(&self.observed, &look));
         also(&self.observed.accounts, &look);
         self.recorder.sample(Sample { census, look });
         while let Some(change) = changes.pop() {
@@ -74,6 +82,12 @@ impl Watch {
             std::thread::sleep(BETWEEN_TRIES);
         }
         true
+    }
+
+    /// The towers of what was watched, where stacks were wanted.
+    pub(crate) fn profile(&mut self, record: &RunRecord, numbers: &Numbers) -> Option<Profile> {
+        let profiling = self.profiling.take()?;
+        Some(profiling.profile(record, &self.observed.topology, numbers))
     }
 
     /// The record so far, with what is true at this moment only.

@@ -1,8 +1,5 @@
 //! Finds the descriptors that a thread polls in poll, select or epoll, from its memory and from `/proc/PID/fdinfo`.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-
 use crate::{Root, Unavailable, Wait};
 
 /// One descriptor that a thread polls.
@@ -85,12 +82,6 @@ impl Root {
     fn epoll_entries(&self, pid: i32, epoll: i32) -> Result<Vec<PollEntry>, Unavailable> {
         let bytes = self.bytes(pid, &format!("fdinfo/{epoll}"))?;
         Ok(String::from_utf8_lossy(&bytes).lines().filter_map(epoll_entry).collect())
-    }
-
-    fn read_memory(&self, pid: i32, address: u64, memory: &mut [u8]) -> Result<(), Unavailable> {
-        let path = self.file(pid, "mem");
-        let file = File::open(&path).map_err(|error| self.why_missing(pid, &path, &error))?;
-        file.read_exact_at(memory, address).map_err(|error| Unavailable::from_error(&error))
     }
 }
 

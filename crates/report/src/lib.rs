@@ -1,7 +1,7 @@
 //! Shows the record of a run: it reads numbers and writes text, and never measures.
 //!
 //! What [`fullbore_doctor`] found is shown in the same way ([`text::machine`]), and what many records say together
-//! ([`workflow`]).
+//! ([`workflow`]), and where the time went within each stage ([`flame`]).
 //!
 //! Flow: [`RunRecord`](fullbore_record::RunRecord) → [`text::summary`] (terminal), [`json`] (other programs),
 //! [`html::page`] (one page that needs nothing else). Nothing here prints, opens a file or judges a pipeline.
@@ -17,6 +17,7 @@
 
 mod error;
 mod figures;
+pub mod flame;
 pub mod html;
 pub mod json;
 pub mod lab;

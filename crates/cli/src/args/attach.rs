@@ -47,6 +47,11 @@ pub(crate) struct AttachOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
 
+    /// Write where the time of each stage went from now on, down to functions. FILE ends in .html for a page, or in .folded,
+    /// .speedscope.json, .json.gz (Firefox Profiler) or .pb.gz (pprof). May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flame: Vec<PathBuf>,
+
     /// When to show a live view.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Always, conflicts_with = "quiet")]
     pub(crate) live: When,

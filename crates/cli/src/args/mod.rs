@@ -5,6 +5,7 @@ pub(crate) mod buffer;
 mod choices;
 pub(crate) mod count;
 pub(crate) mod doctor;
+pub(crate) mod flame;
 pub(crate) mod gather;
 pub(crate) mod gost;
 pub(crate) mod json;
@@ -26,6 +27,7 @@ use self::buffer::BufferOptions;
 pub(crate) use self::choices::When;
 use self::count::CountOptions;
 use self::doctor::DoctorOptions;
+use self::flame::FlameTask;
 use self::gather::GatherOptions;
 use self::gost::GostTask;
 use self::json::JsonTask;
@@ -73,6 +75,8 @@ pub(crate) enum Task {
     Sh(ShOptions),
     WhatIf(WhatIfOptions),
     Gather(GatherOptions),
+    #[command(subcommand)]
+    Flame(FlameTask),
     Buffer(BufferOptions),
     Par(ParOptions),
     Count(CountOptions),
@@ -169,6 +173,11 @@ pub(crate) struct RunOptions {
     /// Write a report. FILE ends in .json for a run record, .html for a page. May be repeated.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
+
+    /// Write where the time of each stage went, down to functions, on a CPU and while it waits. FILE ends in .html for a page,
+    /// or in .folded, .speedscope.json, .json.gz (Firefox Profiler) or .pb.gz (pprof). May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flame: Vec<PathBuf>,
 
     /// When to show a live view of the pipeline while it runs; auto: on a terminal to which the pipeline prints no output.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, conflicts_with = "quiet")]

@@ -7,7 +7,7 @@ use fullbore_measure::visible;
 use fullbore_pipeline::{self as pipeline, Named, Tuning};
 use fullbore_report::text::summary;
 
-use super::run::style_of;
+use super::run::{open_flames, style_of, write_flames};
 use crate::args::When;
 use crate::args::attach::AttachOptions;
 use crate::exit::Exit;
@@ -23,8 +23,10 @@ pub(crate) fn run(options: AttachOptions) -> Result<Exit> {
     };
     let reports =
         options.report.into_iter().map(ReportFile::open).collect::<Result<Vec<_>, Failure>>()?;
+    let flames = open_flames(&options.flame)?;
     let mut watching = pipeline::AttachOptions::default();
     watching.tuning = if options.tune { Tuning::Auto } else { Tuning::Off };
+    watching.profile = !flames.is_empty();
     watching.duration = options.duration;
     let mut live = Live::start(if options.quiet { When::Never } else { options.live }, false);
     let finished = pipeline::attach(pid, watching, &mut live);
@@ -36,6 +38,10 @@ pub(crate) fn run(options: AttachOptions) -> Result<Exit> {
     })?;
     if !options.quiet {
         say(&summary(&finished.record, style_of(&stderr())));
+    }
+    for failure in write_flames(&flames, &finished) {
+        complain(&failure.message, &failure.hint);
+        return Ok(Exit::NotDone);
     }
     for report in reports {
         if let Err(failure) = report.write(&finished.record) {

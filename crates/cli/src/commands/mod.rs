@@ -7,6 +7,7 @@ pub(crate) mod buffer;
 pub(crate) mod count;
 pub(crate) mod doctor;
 pub(crate) mod documents;
+pub(crate) mod flame;
 pub(crate) mod gather;
 pub(crate) mod generate;
 pub(crate) mod gost;

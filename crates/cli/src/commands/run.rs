@@ -17,6 +17,7 @@ use crate::args::{self, RunOptions};
 use crate::commands::auto::Auto;
 use crate::commands::what_if;
 use crate::exit::Exit;
+use crate::flame_file::FlameFile;
 use crate::live::Live;
 use crate::messages::{Failure, complain, plain, say};
 use crate::report_file::ReportFile;
@@ -32,6 +33,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     }
     let samples = options.samples.as_deref().map(create).transpose()?;
     let reports = open_reports(&options)?;
+    let flames = open_flames(&options.flame)?;
     let command = command(&options, auto.as_ref());
     let tuning = match options.tune.pipe_size {
         Some(size) => Tuning::Fixed(size),
@@ -51,6 +53,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
         args::Exact::Always => Exact::Always,
         args::Exact::Never => Exact::Never,
     };
+    watching.profile = !flames.is_empty();
     watching.samples = samples;
     watching.job = job();
     let finished = run_pipeline(&command, watching, &mut live);
@@ -71,7 +74,8 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     show(&options, &reports, &mut finished.record);
     // The pipeline has ended: a report that cannot be written must not change its exit status.
     let unwritten = reports.into_iter().filter_map(|report| report.write(&finished.record).err());
-    let unwritten: Vec<Failure> = unwritten.collect();
+    let mut unwritten: Vec<Failure> = unwritten.collect();
+    unwritten.extend(write_flames(&flames, &finished));
     for failure in &unwritten {
         complain(&failure.message, &failure.hint);
     }
@@ -94,6 +98,17 @@ fn create(path: &Path) -> Result<File, Failure> {
 
 fn open_reports(options: &RunOptions) -> Result<Vec<ReportFile>, Failure> {
     options.report.iter().map(|path| ReportFile::open(path.clone())).collect()
+}
+
+/// Checks the files for towers.
+pub(crate) fn open_flames(paths: &[PathBuf]) -> Result<Vec<FlameFile>, Failure> {
+    paths.iter().cloned().map(FlameFile::open).collect()
+}
+
+/// Writes the towers of a run; returns what failed.
+pub(crate) fn write_flames(files: &[FlameFile], finished: &Finished) -> Vec<Failure> {
+    let Some(profile) = &finished.profile else { return Vec::new() };
+    files.iter().filter_map(|file| file.write(profile).err()).collect()
 }
 
 /// The job that this process belongs to, as far as its environment tells.

@@ -89,6 +89,16 @@ impl Accounts {
         }
     }
 
+    /// Why a thread of a stage waits that was seen to do this; `None` when it runs.
+    pub(crate) fn reason_of(
+        &self,
+        doing: &Doing,
+        stage: usize,
+        topology: &Topology,
+    ) -> Option<Reason> {
+        reason(doing, stage, &topology.pipes, &self.starving)
+    }
+
     /// Adds what was seen since the look before. The topology has taken in the look already, and still holds
     /// the processes that ended. Returns what stages wait for.
     pub(crate) fn take_in(&mut self, topology: &Topology, look: &Look) -> Vec<Wait> {

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use fullbore_perf::Stacks;
 use fullbore_pipe::PipeId;
 use fullbore_proc::Root;
 use fullbore_process::{send_signal, send_signal_to_child};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use crate::profiling::{HERTZ, Profiling};
 use crate::sampler::{SwitchReader, pipe_of};
 use crate::{Command, Error};
 
@@ -50,6 +52,8 @@ pub(crate) struct Started {
     pub(crate) gaps: Vec<String>,
     /// Every switch of what was started, where that is wanted and allowed.
     pub(crate) switches: Option<SwitchReader>,
+    /// Its stacks, where they are wanted.
+    pub(crate) profiling: Option<Profiling>,
 }
 
 /// Starts the command with everything this process inherited, then lets go of it.
@@ -57,7 +61,7 @@ pub(crate) struct Started {
 /// # Errors
 /// [`Error::Start`] when the program is not found or cannot be executed, [`Error::Exact`] when switches are wanted in any
 /// case and Linux refuses them.
-pub(crate) fn start(command: &Command, exact: Exact) -> Result<Started, Error> {
+pub(crate) fn start(command: &Command, exact: Exact, profile: bool) -> Result<Started, Error> {
     let mut gaps = Vec::new();
     let outside = inherited_pipes();
     let own = std::process::id().cast_signed();
@@ -74,6 +78,8 @@ pub(crate) fn start(command: &Command, exact: Exact) -> Result<Started, Error> {
         Exact::Auto => SwitchReader::open().ok(),
         Exact::Always => Some(SwitchReader::open().map_err(Error::Exact)?),
     };
+    let profiling = profile
+        .then(|| Profiling::new(Stacks::of_descendants(HERTZ).map_err(|why| why.to_string())));
     let at = Instant::now();
     let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let child = command
@@ -96,7 +102,7 @@ pub(crate) fn start(command: &Command, exact: Exact) -> Result<Started, Error> {
     let _ = fullbore_process::run_in_short_slices(OBSERVER_SLICE);
     let unix_ns = u64::try_from(unix_ns).unwrap_or(u64::MAX);
     let strangers = strangers.into_iter().collect();
-    Ok(Started { pid, pidfd, at, unix_ns, outside, strangers, gaps, switches })
+    Ok(Started { pid, pidfd, at, unix_ns, outside, strangers, gaps, switches, profiling })
 }
 
 /// The pipes among the descriptors of this process.

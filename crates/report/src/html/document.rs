@@ -18,6 +18,8 @@ pub(crate) struct Document<'a> {
     pub(crate) title: &'a str,
     /// Style besides that of all pages.
     pub(crate) style: &'static str,
+    /// A script besides that of all pages.
+    pub(crate) script: &'static str,
     /// Id of the element that holds the record as JSON.
     pub(crate) id: &'static str,
 }
@@ -40,7 +42,7 @@ impl Document<'_> {
                 body {
                     (body)
                     script type="application/json" id=(self.id) { (PreEscaped(embedded(record))) }
-                    script { (PreEscaped(SCRIPT)) }
+                    script { (PreEscaped(SCRIPT)) (PreEscaped(self.script)) }
                 }
             }
         }

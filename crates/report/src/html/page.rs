@@ -35,7 +35,7 @@ pub(super) fn page(record: &RunRecord) -> Markup {
             (footer(record, factor))
         }
     };
-    let document = Document { title: &title(record), style: "", id: "fullbore-run" };
+    let document = Document { title: &title(record), style: "", script: "", id: "fullbore-run" };
     document.around(&body, record)
 }
 

@@ -54,7 +54,7 @@ pub fn page(workflow: &Workflow) -> String {
         }
     };
     let title = format!("{} – fullbore", notes::size(workflow));
-    let document = Document { title: &title, style: STYLE, id: "fullbore-workflow" };
+    let document = Document { title: &title, style: STYLE, script: "", id: "fullbore-workflow" };
     document.around(&body, &embedded).into_string()
 }
 

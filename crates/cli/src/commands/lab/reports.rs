@@ -73,7 +73,7 @@ fn write(path: &Path, form: Form, run: &LabRun) -> Result<(), Failure> {
         Form::Html => fullbore_report::lab::html::page(run),
         Form::Markdown => markdown::document(run),
     };
-    replace(path, &text).map_err(|error| failure(path, &plain(&error), ""))
+    replace(path, text.as_bytes()).map_err(|error| failure(path, &plain(&error), ""))
 }
 
 /// Reads a record.

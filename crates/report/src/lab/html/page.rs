@@ -25,7 +25,7 @@ pub(super) fn page(run: &LabRun) -> Markup {
     };
     let names: Vec<_> = run.suites.iter().map(|suite| suite.name.as_str()).collect();
     let title = format!("{} – fullbore lab", visible::cut(&visible::line(&names.join(" ")), 60));
-    Document { title: &title, style: STYLE, id: "fullbore-lab" }.around(&body, run)
+    Document { title: &title, style: STYLE, script: "", id: "fullbore-lab" }.around(&body, run)
 }
 
 fn header(run: &LabRun) -> Markup {

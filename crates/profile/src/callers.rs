@@ -1,0 +1,236 @@
+//! From registers and a copy of the stack to the functions that were being executed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use framehop::{
+    CacheNative, MayAllocateDuringUnwind, Module, UnwindRegsNative, Unwinder, UnwinderNative,
+};
+
+use crate::binary::{Binaries, Binary, Section};
+use crate::frame::{BinaryId, Frame};
+use crate::space::{Mapped, Space};
+
+/// Deeper callers are not looked for.
+const FRAMES_MAX: usize = 512;
+/// So many places are tried as the frame pointer of a thread whose registers are not known.
+const CANDIDATES_MAX: usize = 24;
+
+/// Where a thread is.
+#[derive(Clone, Copy, Debug)]
+pub struct Stack<'a> {
+    /// The program counter.
+    pub instruction: u64,
+    /// The stack pointer.
+    pub pointer: u64,
+    /// The frame pointer; `None` when it is not known: Linux tells only the other two of a thread that waits.
+    pub frame: Option<u64>,
+    /// The link register, where there is one.
+    pub link: u64,
+    /// The stack from the pointer on, as much as is known.
+    pub bytes: &'a [u8],
+}
+
+type Native = UnwinderNative<Section, MayAllocateDuringUnwind>;
+
+/// One process.
+#[derive(Default)]
+struct Process {
+    space: Space,
+    /// Made when it is needed, and again when something was mapped.
+    unwinder: Option<Native>,
+}
+
+/// Finds callers, for many processes.
+#[derive(Default)]
+pub struct Callers {
+    processes: HashMap<i32, Process>,
+    binaries: Binaries,
+    cache: CacheNative<MayAllocateDuringUnwind>,
+}
+
+impl std::fmt::Debug for Callers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Callers of {} processes", self.processes.len())
+    }
+}
+
+impl Callers {
+    /// A process maps code, in place of what was there. `read` gives the file when its path is met for the first time.
+    pub fn map(&mut self, pid: i32, mapped: Mapped, read: impl FnOnce() -> Option<Vec<u8>>) {
+        if !mapped.path.is_empty() {
+            self.binaries.of(&mapped.path, read);
+        }
+        let process = self.processes.entry(pid).or_default();
+        process.space.map(mapped);
+        process.unwinder = None;
+    }
+
+    /// Whether it is known what a process has at this address.
+    #[must_use]
+    pub fn knows(&self, pid: i32, address: u64) -> bool {
+        self.processes.get(&pid).is_some_and(|process| process.space.find(address).is_some())
+    }
+
+    /// A process called execve(2): nothing is mapped.
+    pub fn clear(&mut self, pid: i32) {
+        self.processes.remove(&pid);
+    }
+
+    /// A process was started by another, and has mapped what that has.
+    pub fn fork(&mut self, parent: i32, child: i32) {
+        if let Some(space) = self.processes.get(&parent).map(|parent| parent.space.clone()) {
+            self.processes.insert(child, Process { space, unwinder: None });
+        }
+    }
+
+    /// The functions that were being executed, innermost first. Where callers cannot be found, the last is [`Frame::Cut`].
+    pub fn of(&mut self, pid: i32, stack: Stack<'_>) -> Vec<Frame> {
+        let Some(process) = self.processes.get_mut(&pid) else { return vec![Frame::Cut] };
+        let unwinder =
+            process.unwinder.get_or_insert_with(|| unwinder(&process.space, &self.binaries));
+        let cache = &mut self.cache;
+        let mut best = follow(unwinder, cache, &stack, stack.frame.unwrap_or(0));
+        if stack.frame.is_none() && !best.is_whole {
+            for candidate in candidates(&stack, &process.space) {
+                let other = follow(unwinder, cache, &stack, candidate);
+                if (other.is_whole, other.addresses.len()) > (best.is_whole, best.addresses.len()) {
+                    best = other;
+                }
+                if best.is_whole {
+                    break;
+                }
+            }
+        }
+        let mut frames: Vec<Frame> = Vec::with_capacity(best.addresses.len() + 1);
+        for address in best.addresses {
+            let Some(mapped) = process.space.find(address) else { continue };
+            frames.push(frame(pid, address, mapped, &mut self.binaries));
+        }
+        if !best.is_whole {
+            frames.push(Frame::Cut);
+        }
+        frames
+    }
+
+    pub(crate) fn binary(&self, id: BinaryId) -> &Arc<Binary> {
+        self.binaries.get(id)
+    }
+}
+
+fn frame(pid: i32, address: u64, mapped: &Mapped, binaries: &mut Binaries) -> Frame {
+    if mapped.path.is_empty() {
+        return Frame::Made { pid, address };
+    }
+    let binary = binaries.of(&mapped.path, || None);
+    Frame::Code { binary, offset: mapped.offset + (address - mapped.start) }
+}
+
+fn unwinder(space: &Space, binaries: &Binaries) -> Native {
+    let mut unwinder = Native::new();
+    for mapped in space.all() {
+        let Some(id) = binaries.known(&mapped.path) else { continue };
+        let binary = binaries.get(id);
+        let Some(base) = binary.base_of(mapped.start, mapped.offset, mapped.end) else { continue };
+        let range = mapped.start..mapped.end;
+        let module = Module::new(mapped.path.clone(), range, base, binary.unwind_info());
+        unwinder.add_module(module);
+    }
+    unwinder
+}
+
+/// Addresses that were followed.
+struct Followed {
+    addresses: Vec<u64>,
+    /// The outermost is where the thread began.
+    is_whole: bool,
+}
+
+fn follow(
+    unwinder: &Native,
+    cache: &mut CacheNative<MayAllocateDuringUnwind>,
+    stack: &Stack<'_>,
+    frame: u64,
+) -> Followed {
+    let mut read = |address: u64| {
+        let from =
+            usize::try_from(address.checked_sub(stack.pointer).ok_or(())?).map_err(|_| ())?;
+        let word = stack.bytes.get(from..from.checked_add(8).ok_or(())?).ok_or(())?;
+        word.try_into().map(u64::from_ne_bytes).map_err(|_| ())
+    };
+    let registers = registers(stack, frame);
+    let mut frames = unwinder.iter_frames(stack.instruction, registers, cache, &mut read);
+    let mut followed = Followed { addresses: Vec::new(), is_whole: false };
+    while followed.addresses.len() < FRAMES_MAX {
+        match frames.next() {
+            Ok(Some(address)) => followed.addresses.push(address.address_for_lookup()),
+            Ok(None) => {
+                followed.is_whole = true;
+                break;
+            }
+            Err(_) => break,
+        }
+    }
+    followed
+}
+
+#[cfg(target_arch = "x86_64")]
+fn registers(stack: &Stack<'_>, frame: u64) -> UnwindRegsNative {
+    UnwindRegsNative::new(stack.instruction, stack.pointer, frame)
+}
+
+#[cfg(target_arch = "aarch64")]
+fn registers(stack: &Stack<'_>, frame: u64) -> UnwindRegsNative {
+    UnwindRegsNative::new(stack.link, stack.pointer, frame)
+}
+
+/// Places on the stack that may be what the frame pointer points to: the frame pointer of a caller further out, and above it
+/// an address in code, to which the function returns.
+///
+/// The wrappers of system calls leave that register alone, so it belongs to one of their callers.
+fn candidates(stack: &Stack<'_>, space: &Space) -> Vec<u64> {
+    let (words, _) = stack.bytes.as_chunks::<8>();
+    let end = stack.pointer.saturating_add(stack.bytes.len() as u64);
+    let mut found = Vec::new();
+    for (place, pair) in words.windows(2).enumerate() {
+        let (saved, returns_to) = (u64::from_ne_bytes(pair[0]), u64::from_ne_bytes(pair[1]));
+        let at = stack.pointer + place as u64 * 8;
+        let is_frame = saved == 0 || saved > at && saved < end && saved.is_multiple_of(8);
+        if is_frame && space.find(returns_to).is_some() {
+            found.push(at);
+            if found.len() == CANDIDATES_MAX {
+                break;
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_of_which_nothing_is_known_has_no_callers() {
+        let stack = Stack { instruction: 1, pointer: 2, frame: None, link: 0, bytes: &[0; 64] };
+        assert_eq!(Callers::default().of(7, stack), [Frame::Cut]);
+    }
+
+    #[test]
+    fn any_stack_does_no_harm() {
+        let mut callers = Callers::default();
+        let path = std::env::current_exe().unwrap().to_string_lossy().into_owned();
+        let file = std::fs::read(&path).unwrap();
+        let mapped = Mapped { start: 0x40_0000, end: 0x4000_0000, offset: 0, path };
+        callers.map(7, mapped, || Some(file));
+        let bytes: Vec<u8> =
+            (0..4096_u32).flat_map(|word| (0x40_0000 + word * 977).to_ne_bytes()).collect();
+        for instruction in (0x40_0000..0x80_0000).step_by(4099) {
+            for frame in [None, Some(u64::MAX), Some(0x7ff0_0100)] {
+                let pointer = 0x7ff0_0000;
+                let stack = Stack { instruction, pointer, frame, link: 0, bytes: &bytes };
+                assert!(callers.of(7, stack).len() <= FRAMES_MAX + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Where the time of each stage of a pipeline went, down to functions.
+//!
+//! Flow: registers and a copy of the stack ─[`Callers`]─▶ [`Frame`]s ─[`Tally::add`]─▶ [`Tally`], for each process and what
+//! it did ─[`Names::of`], [`Part`]s with their time from the record of the run─▶ [`Tower`]s ─▶ [`Profile`] ─▶ four formats
+//! ([`Format`]), or the difference of two ([`Diff`]).
+//!
+//! A tower's time is wall-clock time and adds up to the life of its stage: the record says how long the stage was on a CPU
+//! and how long it waited for what, and stacks say how each of these times divides. This crate reads the files of programs,
+//! for their names, and nothing else of the system.
+#![forbid(unsafe_code)]
+
+mod binary;
+mod callers;
+mod diff;
+mod formats;
+mod frame;
+mod names;
+mod perf_map;
+mod space;
+mod symbols;
+mod tally;
+mod tower;
+
+pub use callers::{Callers, Stack};
+pub use diff::{Change, Diff};
+pub use formats::{Format, parse_folded};
+pub use frame::{BinaryId, Frame};
+pub use names::Names;
+pub use space::Mapped;
+pub use tally::{Stacks, Tally};
+pub use tower::{Kind, Node, Part, Profile, Tower};

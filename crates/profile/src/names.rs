@@ -1,0 +1,100 @@
+//! Names of functions, from the symbols of programs, their debugging files, the kernel's list, and what runtimes write.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use blazesym::symbolize::source::{Elf, Source};
+use blazesym::symbolize::{Input, Symbolized, Symbolizer};
+
+use crate::binary::Binary;
+use crate::callers::Callers;
+use crate::frame::{BinaryId, Frame};
+use crate::perf_map::PerfMap;
+use crate::symbols::Symbols;
+use crate::tally::Tally;
+
+/// What a frame is called when its callers are not known.
+const CUT: &str = "[callers unknown]";
+
+/// The names of frames. Several for one where functions were inlined into it, the outermost first.
+#[derive(Debug, Default)]
+pub struct Names(pub(crate) HashMap<Frame, Vec<String>>);
+
+impl Names {
+    /// Finds the names of everything in a tally.
+    ///
+    /// A function without one is called by its program and where it begins, such as `sort+0x5a30`.
+    #[must_use]
+    pub fn of<K: Ord + Clone>(tally: &Tally<K>, callers: &Callers) -> Self {
+        let frames: BTreeSet<Frame> = tally.frames().collect();
+        let mut names = HashMap::new();
+        let mut code: BTreeMap<BinaryId, Vec<u64>> = BTreeMap::new();
+        let mut made: BTreeMap<i32, PerfMap> = BTreeMap::new();
+        let mut kernel = None;
+        for frame in frames {
+            let name = match frame {
+                Frame::Code { binary, offset } => {
+                    code.entry(binary).or_default().push(offset);
+                    continue;
+                }
+                Frame::Kernel(address) => {
+                    let symbols = kernel.get_or_insert_with(kernel_symbols);
+                    symbols.find(address).map_or_else(|| "[kernel]".to_owned(), str::to_owned)
+                }
+                Frame::Made { pid, address } => {
+                    let map = made.entry(pid).or_insert_with(|| PerfMap::of(pid));
+                    map.find(address).unwrap_or("[code made at run time]").to_owned()
+                }
+                Frame::Cut => CUT.to_owned(),
+            };
+            names.insert(frame, vec![name]);
+        }
+        let symbolizer = Symbolizer::builder().enable_code_info(false).build();
+        for (id, offsets) in code {
+            let found = names_in(&symbolizer, callers.binary(id), &offsets);
+            let frames = offsets.into_iter().map(|offset| Frame::Code { binary: id, offset });
+            names.extend(frames.zip(found));
+        }
+        Self(names)
+    }
+
+    pub(crate) fn get(&self, frame: Frame) -> &[String] {
+        self.0.get(&frame).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn kernel_symbols() -> Symbols {
+    Symbols::of_kernel(&std::fs::read_to_string("/proc/kallsyms").unwrap_or_default())
+}
+
+/// The names at these places of a file.
+fn names_in(symbolizer: &Symbolizer, binary: &Binary, offsets: &[u64]) -> Vec<Vec<String>> {
+    let path = Path::new(&binary.path);
+    let source = Source::Elf(Elf::new(path));
+    let known = if path.is_absolute() && path.exists() {
+        symbolizer.symbolize(&source, Input::FileOffset(offsets)).ok()
+    } else {
+        None
+    };
+    let own = known.is_none().then(|| binary.file.as_deref().map(Symbols::of_file)).flatten();
+    let name = |(place, offset): (usize, &u64)| -> Vec<String> {
+        if let Some(Symbolized::Sym(symbol)) = known.as_ref().and_then(|known| known.get(place)) {
+            let inlined = symbol.inlined.iter().map(|function| function.name.to_string());
+            return std::iter::once(symbol.name.to_string()).chain(inlined).collect();
+        }
+        let address = binary.address_of(*offset);
+        let of_own = own.as_ref().zip(address).and_then(|(own, address)| own.find(address));
+        vec![of_own.map_or_else(|| unnamed(binary, *offset), str::to_owned)]
+    };
+    offsets.iter().enumerate().map(name).collect()
+}
+
+/// A function without a name: its file, and where in its addresses the function begins.
+fn unnamed(binary: &Binary, offset: u64) -> String {
+    let path = binary.path.trim_end_matches(" (deleted)");
+    let file = path.rsplit('/').next().unwrap_or(path);
+    match binary.address_of(offset) {
+        Some(address) => format!("{file}+{:#x}", binary.function_at(address).unwrap_or(address)),
+        None => format!("{file}+{offset:#x}"),
+    }
+}
