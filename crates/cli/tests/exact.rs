@@ -8,7 +8,7 @@ use fullbore_record::{RunRecord, SharesFrom};
 use crate::sandbox::{Sandbox, finish, fullbore, stage, status_text};
 
 /// A seccomp filter that answers `perf_event_open` (298 on x86-64) with EPERM, as the profiles of containers do: seccomp(2).
-const FORBIDDEN: &str = r#"$filter = join "", map { pack "SCCL", @$_ } [0x20, 0, 0, 0], [0x15, 0, 1, 298],
+pub(crate) const FORBIDDEN: &str = r#"$filter = join "", map { pack "SCCL", @$_ } [0x20, 0, 0, 0], [0x15, 0, 1, 298],
     [0x06, 0, 0, 0x50001], [0x06, 0, 0, 0x7fff0000];
     $program = pack "S x6 P", 4, $filter;
     syscall(157, 38, 1, 0, 0, 0) == 0 and syscall(157, 22, 2, $program) == 0 or die "no filter: $!";

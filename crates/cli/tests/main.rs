@@ -33,6 +33,7 @@ mod discovery;
 mod doctor;
 mod exact;
 mod exit_status;
+mod flame;
 mod gather;
 mod gost;
 mod gost_keys;

@@ -2,10 +2,11 @@
 //!
 //! [`Switches`] sees every moment at which a thread gets a CPU or leaves it, for all processes that the calling thread
 //! starts afterwards. [`Stacks`] has the registers and the stack of whatever is on a CPU, some hundred times a second.
-//! Both need no privileges up to `kernel.perf_event_paranoid` 2.
+//! [`Counters`] counts what the CPU and Linux count. All need no privileges up to `kernel.perf_event_paranoid` 2.
 #![forbid(unsafe_code)]
 
 mod body;
+mod counters;
 mod cpus;
 mod record;
 mod refused;
@@ -14,6 +15,7 @@ mod stack_record;
 mod stacks;
 mod switches;
 
+pub use counters::{Count, Counter, Counters};
 pub use record::{Kind, Switch};
 pub use refused::Refused;
 pub use stack_record::{Event, Happened, Mapping, Registers, Sample};

@@ -16,6 +16,14 @@ impl Refused {
     }
 }
 
+impl Refused {
+    /// Whether it is about a process that has ended, and not about the machine.
+    #[must_use]
+    pub fn is_about_a_process(&self) -> bool {
+        self.source.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+    }
+}
+
 /// The setting `kernel.perf_event_paranoid`; above 2 (as Debian and Ubuntu have it) nothing is allowed without privileges.
 fn paranoid() -> Option<i32> {
     fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()

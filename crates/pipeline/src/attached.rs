@@ -77,7 +77,7 @@ impl Attached {
         let recorder = Recorder::begin(samples, start);
         Self {
             host,
-            watch: Watch { sampler, observed, recorder, tuning, profiling: None },
+            watch: Watch { sampler, observed, recorder, tuning, counting: None, profiling: None },
             at: Instant::now(),
             unix_ns: nanoseconds(since),
             age_ns: None,

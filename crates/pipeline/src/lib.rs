@@ -18,6 +18,7 @@ mod account;
 mod attach;
 mod attached;
 mod command;
+mod counting;
 mod error;
 mod graph;
 mod incidents;

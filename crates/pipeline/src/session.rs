@@ -15,6 +15,7 @@ use fullbore_profile::Profile;
 use rustix::time::ClockId;
 use signal_hook::consts::signal::{SIGCONT, SIGINT, SIGQUIT, SIGSTOP, SIGTSTP};
 
+use crate::counting::Counting;
 use crate::observed::Observed;
 use crate::onlooker::Onlooker;
 use crate::pace::Pace;
@@ -46,6 +47,8 @@ pub struct Options {
     pub remember_in: Option<PathBuf>,
     /// Whether every switch is counted.
     pub exact: Exact,
+    /// Whether the CPU and Linux count for each stage.
+    pub counters: bool,
     /// Whether stacks are taken, for [`Finished::profile`].
     pub profile: bool,
     /// Where to record every sample, for [`crate::replay`].
@@ -191,6 +194,7 @@ impl Session {
                 observed,
                 recorder,
                 tuning: options.tuning,
+                counting: options.counters.then(Counting::default),
                 profiling: started.profiling.take(),
             },
             pace: Pace::new(started.unix_ns),
@@ -420,7 +424,10 @@ impl Session {
         self.waking.finish(elapsed_ns);
         let gaps: Vec<String> = self.stolen_time(elapsed_ns).into_iter().collect();
         self.watch.observed.gaps.extend(gaps.iter().cloned());
-        let (record, numbers) = self.record(elapsed_ns, Some(exit_status));
+        let (mut record, numbers) = self.record(elapsed_ns, Some(exit_status));
+        if let Some(counting) = self.watch.counting.take() {
+            counting.finish(&mut record, &self.watch.observed.topology, &numbers);
+        }
         let profile = self.watch.profile(&record, &numbers);
         let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);
         let idle_cpu_ns = record.idle_cpu_ns;

@@ -7,6 +7,7 @@ use fullbore_record::{RunRecord, Snapshot};
 use rustix::time::ClockId;
 
 use crate::account::Accounts;
+use crate::counting::Counting;
 use crate::observed::Observed;
 use crate::profiling::Profiling;
 use crate::recording::Recorder;
@@ -25,6 +26,8 @@ pub(crate) struct Watch {
     pub(crate) observed: Observed,
     pub(crate) recorder: Recorder,
     pub(crate) tuning: Tuning,
+    /// Where counters are wanted.
+    pub(crate) counting: Option<Counting>,
     /// Where stacks are wanted.
     pub(crate) profiling: Option<Profiling>,
 }
@@ -45,6 +48,11 @@ impl Watch {
             .for_each(|profiling| profiling.note_stages(&self.observed.topology));
         let new = self.observed.topology.stages.get(known..).unwrap_or_default();
         new.iter().for_each(|stage| self.sampler.leaders.hold(stage.leader.pid));
+        if let Some(counting) = &mut self.counting {
+            new.iter()
+                .enumerate()
+                .for_each(|(place, stage)| counting.begin(known + place, stage.leader.pid));
+        }
         let look = self.sampler.look(&self.observed.topology, now_ns);
         let mut changes = self.observed.take_in_look(&look);
         self.profiling.iter_mut().for_each(|profiling| profiling.take_in(&self.observed, &look));

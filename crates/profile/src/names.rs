@@ -14,7 +14,7 @@ use crate::symbols::Symbols;
 use crate::tally::Tally;
 
 /// What a frame is called when its callers are not known.
-const CUT: &str = "[callers unknown]";
+pub(crate) const CUT: &str = "[callers unknown]";
 
 /// The names of frames. Several for one where functions were inlined into it, the outermost first.
 #[derive(Debug, Default)]
@@ -79,14 +79,29 @@ fn names_in(symbolizer: &Symbolizer, binary: &Binary, offsets: &[u64]) -> Vec<Ve
     let own = known.is_none().then(|| binary.file.as_deref().map(Symbols::of_file)).flatten();
     let name = |(place, offset): (usize, &u64)| -> Vec<String> {
         if let Some(Symbolized::Sym(symbol)) = known.as_ref().and_then(|known| known.get(place)) {
-            let inlined = symbol.inlined.iter().map(|function| function.name.to_string());
-            return std::iter::once(symbol.name.to_string()).chain(inlined).collect();
+            let inlined = symbol.inlined.iter().map(|function| readable(&function.name));
+            return std::iter::once(readable(&symbol.name)).chain(inlined).collect();
         }
         let address = binary.address_of(*offset);
         let of_own = own.as_ref().zip(address).and_then(|(own, address)| own.find(address));
-        vec![of_own.map_or_else(|| unnamed(binary, *offset), str::to_owned)]
+        vec![of_own.map_or_else(|| unnamed(binary, *offset), readable)]
     };
     offsets.iter().enumerate().map(name).collect()
+}
+
+/// The name as it stands in the source, if it was made longer by a compiler of Rust or C++.
+fn readable(name: &str) -> String {
+    if let Ok(rust) = rustc_demangle::try_demangle(name) {
+        return format!("{rust:#}");
+    }
+    // A name of C may be one of C++'s short names for types.
+    if name.starts_with("_Z")
+        && let Ok(symbol) = cpp_demangle::BorrowedSymbol::new(name.as_bytes())
+        && let Ok(text) = symbol.demangle()
+    {
+        return text;
+    }
+    name.to_owned()
 }
 
 /// A function without a name: its file, and where in its addresses the function begins.
@@ -96,5 +111,24 @@ fn unnamed(binary: &Binary, offset: u64) -> String {
     match binary.address_of(offset) {
         Some(address) => format!("{file}+{:#x}", binary.function_at(address).unwrap_or(address)),
         None => format!("{file}+{offset:#x}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_rust_and_cpp_are_readable_and_those_of_c_stay() {
+        let of = |name| readable(name);
+        assert_eq!(
+            of("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"),
+            "core::fmt::Write::write_fmt"
+        );
+        assert_eq!(
+            of("_ZNSt6vectorIiSaIiEE9push_backERKi"),
+            "std::vector<int, std::allocator<int> >::push_back(int const&)"
+        );
+        assert_eq!([of("f"), of("h"), of("main")], ["f", "h", "main"]);
     }
 }

@@ -3,8 +3,11 @@
 use serde::Serialize;
 
 use crate::frame::Frame;
-use crate::names::Names;
+use crate::names::{CUT, Names};
 use crate::tally::{Stacks, Tally};
+
+/// Where threads begin; the tables for unwinding do not say of all of them that nobody calls them.
+const BEGINNINGS: [&str; 4] = ["_start", "_dl_start_user", "clone3", "__clone"];
 
 /// What the time of a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -150,6 +153,8 @@ impl Tower {
 /// Adds time to every node of a stack.
 fn add(root: &mut Node, frames: &[(&str, bool)], part: &Part, ns: f64) {
     let mut node = root;
+    let is_whole = matches!(frames, [(CUT, _), (name, _), ..] if BEGINNINGS.contains(name));
+    let frames = if is_whole { &frames[1..] } else { frames };
     for (place, (name, in_kernel)) in frames.iter().enumerate() {
         let is_last = place + 1 == frames.len() && part.leaf.is_none();
         let kind = match (in_kernel, is_last) {

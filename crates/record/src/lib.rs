@@ -10,6 +10,7 @@
 
 mod advice;
 mod auto;
+mod counters;
 mod cut_off;
 mod finding;
 mod job;
@@ -30,6 +31,7 @@ use serde_json::{Map, Value};
 
 pub use advice::{AdvicePart, advice_text};
 pub use auto::{AutoRecord, AutoWhat};
+pub use counters::StageCounters;
 pub use finding::{Finding, FindingKind};
 pub use job::Job;
 pub use name::Name;
@@ -197,6 +199,9 @@ pub struct StageRecord {
     /// wake-ups at their price (`wake_up_price_ns`), whichever is less. `None` when either is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waking_percent: Option<f64>,
+    /// What the CPU and Linux counted, with `--counters`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<StageCounters>,
     /// Largest resident memory of one of its processes.
     pub peak_memory_bytes: Option<u64>,
     /// Exit status as a shell would report it; `None` when it could not be learned.

@@ -38,6 +38,7 @@ mod json;
 mod observer;
 mod pairs;
 mod par;
+mod profile;
 mod real;
 mod relay;
 mod sealed;
@@ -101,11 +102,18 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "zero-copy", path: "docs/zero-copy.md", rows: ZERO_COPY },
     Document { name: "stages", path: "docs/stages.md", rows: STAGES },
     Document { name: "par", path: "docs/par.md", rows: PAR },
+    Document { name: "profile", path: "docs/profile.md", rows: PROFILE },
     Document { name: "count", path: "docs/count.md", rows: COUNT },
     Document { name: "json", path: "docs/json-speed.md", rows: JSON },
     Document { name: "auto", path: "docs/auto.md", rows: AUTO },
     Document { name: "jobs", path: "docs/sh.md", rows: JOBS },
     Document { name: "predictions", path: "docs/what-if.md", rows: WHAT_IF },
+];
+
+const PROFILE: &[(&str, Measurement)] = &[
+    ("flame-cost", profile::cost),
+    ("flame-shares", profile::shares),
+    ("flame-depth", profile::depth),
 ];
 
 const COUNT: &[(&str, Measurement)] = &[

@@ -170,6 +170,12 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Exact::Never)]
     pub(crate) exact: Exact,
 
+    /// Show what the CPU and Linux count for each stage: instructions per cycle, GHz, cycles, instructions, misses of the last
+    /// cache, of branches and of the data TLB, page faults, context switches, moves to another CPU. What this machine does not
+    /// count is left out.
+    #[arg(long)]
+    pub(crate) counters: bool,
+
     /// Write a report. FILE ends in .json for a run record, .html for a page. May be repeated.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,

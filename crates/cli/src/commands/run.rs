@@ -53,6 +53,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
         args::Exact::Always => Exact::Always,
         args::Exact::Never => Exact::Never,
     };
+    watching.counters = options.counters;
     watching.profile = !flames.is_empty();
     watching.samples = samples;
     watching.job = job();

@@ -3,4 +3,5 @@
 pub(crate) mod hints;
 pub(crate) mod mixes;
 pub(crate) mod pipelines;
+pub(crate) mod split;
 pub(crate) mod verdicts;

@@ -34,15 +34,19 @@ pub(super) fn file_of(root: &Root, pid: i32, mapped: &Mapped) -> Option<Vec<u8>>
 /// Where it may be found. A process may have another root than this one, and what was deleted is still the process's own.
 fn candidates(root: &Root, pid: i32, mapped: &Mapped) -> Vec<PathBuf> {
     let own = root.path().join(pid.to_string());
-    if mapped.path.ends_with(DELETED) {
-        let exe = own.join("exe");
-        let is_exe = fs::read_link(&exe).is_ok_and(|link| link == Path::new(&mapped.path));
-        let map = own.join(format!("map_files/{:x}-{:x}", mapped.start, mapped.end));
-        return if is_exe { vec![exe, map] } else { vec![map] };
+    let name = mapped.path.strip_suffix(DELETED);
+    let (exe, path) = (own.join("exe"), Path::new(&mapped.path));
+    let mut found = Vec::new();
+    if name.is_none() {
+        found.extend(path.strip_prefix("/").map(|path| own.join("root").join(path)));
+        found.push(path.to_owned());
     }
-    let path = Path::new(&mapped.path);
-    let in_its_root = path.strip_prefix("/").map(|path| own.join("root").join(path));
-    in_its_root.into_iter().chain([path.to_owned()]).collect()
+    let deleted = format!("{}{DELETED}", name.unwrap_or(&mapped.path));
+    if fs::read_link(&exe).is_ok_and(|link| link == Path::new(&deleted)) {
+        found.push(exe);
+    }
+    found.push(own.join(format!("map_files/{:x}-{:x}", mapped.start, mapped.end)));
+    found
 }
 
 #[cfg(test)]

@@ -94,13 +94,18 @@ struct Leaf<'a> {
 
 impl<'a> Embedded<'a> {
     fn of(diff: &'a Diff) -> Self {
-        let total = diff.root.before + diff.root.after;
+        let time = |change: &Change| change.before + change.after;
+        let total = diff.root.children.iter().map(time).fold(0.0, f64::max);
         let drawn = |change: &'a Change| Drawn {
             title: &change.name,
             start: 0.0,
             root: Leaf::of(change, total * DRAWN_MIN),
         };
-        Self { total, unit: "us", towers: diff.root.children.iter().map(drawn).collect() }
+        let mut towers: Vec<Drawn<'a>> = diff.root.children.iter().map(drawn).collect();
+        // Stages in their order; what another profiler wrote stays in the order of time.
+        let stage = |tower: &Drawn<'_>| tower.title.split_once(' ')?.0.parse::<u32>().ok();
+        towers.sort_by_key(|tower| stage(tower).unwrap_or(u32::MAX));
+        Self { total, unit: "us", towers }
     }
 }
 

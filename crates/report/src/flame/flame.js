@@ -99,7 +99,8 @@
     all(tower.top, whole ? tower.start * scale : 0, depth);
     graph.style.height = (deepest + 1) * ROW + "px";
     graph.classList.toggle("searching", searched !== "");
-    tower.length.textContent = whole ? time(tower.root.v) : `${time(tower.top.v)} of ${time(tower.root.v)}`;
+    const both = (node) => isDiff(node) ? `${time(node.b)} → ${time(node.a)}` : time(node.v);
+    tower.length.textContent = whole ? both(tower.root) : `${both(tower.top)} of ${both(tower.root)}`;
     if (focus && cells.get(focus)) cells.get(focus).focus();
   };
 

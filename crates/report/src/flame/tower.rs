@@ -27,7 +27,7 @@ pub fn page(profile: &Profile) -> String {
                 p.brand { strong { "fullbore" } " run --flame" }
                 pre.run { code { (visible::line(&profile.command)) } }
             }
-            h1 { "Where the " (seconds(profile.elapsed_ns)) " of each stage went" }
+            h1 { "Where the " (seconds(profile.elapsed_ns)) " went, stage by stage" }
             (legend())
             (tools("Each stage is as wide as it lived. Click a function to enlarge it, or move with the arrow keys; Enter \
                 enlarges, Escape shows everything again."))

@@ -1,6 +1,7 @@
 //! The summary that a terminal shows after a run.
 
 mod auto;
+mod counters;
 pub(crate) mod findings;
 mod machine;
 mod overview;
@@ -46,6 +47,7 @@ pub fn summary(record: &RunRecord, style: Style) -> String {
     let mut lines = Vec::new();
     table::write(record, style, &mut lines);
     tuning(record, style, &mut lines);
+    counters::write(record, style, &mut lines);
     auto::write(record, style, &mut lines);
     wakes::write(record, style, &mut lines);
     findings::write(record, style, &mut lines);

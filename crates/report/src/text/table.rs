@@ -175,7 +175,7 @@ fn without_libraries(bytes: u64) -> u64 {
     if bytes < LIBRARIES_BYTES { 0 } else { bytes }
 }
 
-fn left(text: &str, width: usize) -> String {
+pub(super) fn left(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(visible::width(text))))
 }
 
