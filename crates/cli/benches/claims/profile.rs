@@ -78,7 +78,8 @@ pub(crate) fn shares(effort: Effort) -> Vec<Row> {
             let text = format!("run {run}: {name}: {said:.1} %, in truth {truth:.1} %");
             worst.push(((said - truth).abs(), text));
         }
-        let record = fullbore_record::read(&fs::read_to_string(place.path("out.json")).unwrap()).unwrap();
+        let record =
+            fullbore_record::read(&fs::read_to_string(place.path("out.json")).unwrap()).unwrap();
         for stage in &record.stages {
             let of = |stack: &[String]| stack[0].starts_with(&format!("{} ", stage.stage));
             let us: f64 = stacks.iter().filter(|(stack, _)| of(stack)).map(|(_, us)| us).sum();

@@ -8,6 +8,9 @@ use clap::{Args, Subcommand};
 ///
 /// `fullbore run --flame FILE.folded` and `fullbore attach --flame FILE.folded` write what is compared.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  \
+    fullbore run --flame a.folded 'zcat log.gz | sort'\n  \
+    fullbore flame diff a.folded b.folded -o diff.html")]
 pub(crate) enum FlameTask {
     Diff(FlameDiffOptions),
 }

@@ -170,20 +170,8 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Exact::Never)]
     pub(crate) exact: Exact,
 
-    /// Show what the CPU and Linux count for each stage: instructions per cycle, GHz, cycles, instructions, misses of the last
-    /// cache, of branches and of the data TLB, page faults, context switches, moves to another CPU. What this machine does not
-    /// count is left out.
-    #[arg(long)]
-    pub(crate) counters: bool,
-
-    /// Write a report. FILE ends in .json for a run record, .html for a page. May be repeated.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Vec<PathBuf>,
-
-    /// Write where the time of each stage went, down to functions, on a CPU and while it waits. FILE ends in .html for a page,
-    /// or in .folded, .speedscope.json, .json.gz (Firefox Profiler) or .pb.gz (pprof). May be repeated.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) flame: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) more: MoreOptions,
 
     /// When to show a live view of the pipeline while it runs; auto: on a terminal to which the pipeline prints no output.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, conflicts_with = "quiet")]
@@ -200,6 +188,25 @@ pub(crate) struct RunOptions {
     /// Exit with status 125 if something could not be observed or a pipe could not be changed.
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+/// What is shown besides the summary.
+#[derive(Args, Debug)]
+pub(crate) struct MoreOptions {
+    /// Show what the CPU and Linux count for each stage: instructions per cycle, GHz, cycles, instructions, misses of the last
+    /// cache, of branches and of the data TLB, page faults, context switches, moves to another CPU. What this machine does not
+    /// count is left out.
+    #[arg(long)]
+    pub(crate) counters: bool,
+
+    /// Write a report. FILE ends in .json for a run record, .html for a page. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Vec<PathBuf>,
+
+    /// Write where the time of each stage went, down to functions, on a CPU and while it waits. FILE ends in .html for a page,
+    /// or in .folded, .speedscope.json, .json.gz (Firefox Profiler) or .pb.gz (pprof). May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flame: Vec<PathBuf>,
 }
 
 /// How the line is made faster.

@@ -33,7 +33,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     }
     let samples = options.samples.as_deref().map(create).transpose()?;
     let reports = open_reports(&options)?;
-    let flames = open_flames(&options.flame)?;
+    let flames = open_flames(&options.more.flame)?;
     let command = command(&options, auto.as_ref());
     let tuning = match options.tune.pipe_size {
         Some(size) => Tuning::Fixed(size),
@@ -53,7 +53,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
         args::Exact::Always => Exact::Always,
         args::Exact::Never => Exact::Never,
     };
-    watching.counters = options.counters;
+    watching.counters = options.more.counters;
     watching.profile = !flames.is_empty();
     watching.samples = samples;
     watching.job = job();
@@ -98,7 +98,7 @@ fn create(path: &Path) -> Result<File, Failure> {
 }
 
 fn open_reports(options: &RunOptions) -> Result<Vec<ReportFile>, Failure> {
-    options.report.iter().map(|path| ReportFile::open(path.clone())).collect()
+    options.more.report.iter().map(|path| ReportFile::open(path.clone())).collect()
 }
 
 /// Checks the files for towers.

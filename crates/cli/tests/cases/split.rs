@@ -12,9 +12,9 @@ const PROGRAM: &str = r#"
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-#define FUNCTION __attribute__((noinline)) static
+#define FUNCTION __attribute__((noipa)) static
 FUNCTION double f(long n) { volatile double x = 1; while (n--) x = x * 1.0000001 + 1e-9; return x; }
-FUNCTION double g(long n) { volatile double x = 1; while (n--) x = x * 1.0000001 + 1e-9; return x; }
+FUNCTION double g(long n) { volatile double x = 2; while (n--) x = x * 1.0000002 + 1e-9; return x; }
 FUNCTION void h(long ns) { struct timespec t = {0, ns}; nanosleep(&t, 0); __asm__ volatile("" ::: "memory"); }
 FUNCTION long k(char *b) { long r = read(0, b, 65536); __asm__ volatile("" ::: "memory"); return r; }
 static double now(int clock) { struct timespec t; clock_gettime(clock, &t); return t.tv_sec + t.tv_nsec * 1e-9; }

@@ -10,7 +10,7 @@ use fxprof_processed_profile::{
     SamplingInterval, ThreadHandle, Timestamp,
 };
 
-use super::{own_times, stage_name, whole};
+use crate::formats::paths::{own_times, stage_name, whole};
 use crate::tower::{Kind, Node, Profile, Tower};
 
 /// Time that one sample stands for, at least: 1 ms, or a 20,000th of the run.
@@ -98,8 +98,8 @@ fn add_samples(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::sample;
     use super::*;
+    use crate::formats::paths::tests::sample;
 
     #[test]
     fn every_stage_is_a_process_and_its_samples_weigh_its_time() {

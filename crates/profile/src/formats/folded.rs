@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{own_times, stage_name, whole};
+use crate::formats::paths::{own_times, stage_name, whole};
 use crate::tower::Profile;
 
 pub(super) fn write(profile: &Profile, to: &mut impl Write) -> io::Result<()> {
@@ -58,8 +58,8 @@ pub fn parse(text: &str) -> Result<Vec<(Vec<String>, f64)>, usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::sample;
     use super::*;
+    use crate::formats::paths::tests::sample;
 
     #[test]
     fn a_stack_is_a_line_and_can_be_read_back() {

@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
 
-use super::{own_times, stage_name, whole};
+use crate::formats::paths::{own_times, stage_name, whole};
 use crate::tower::Profile;
 
 #[derive(Clone, PartialEq, Message)]
@@ -142,8 +142,8 @@ pub(super) fn write(profile: &Profile, to: &mut impl Write) -> io::Result<()> {
 mod tests {
     use std::io::Read;
 
-    use super::super::tests::sample;
     use super::*;
+    use crate::formats::paths::tests::sample;
 
     #[test]
     fn what_was_written_reads_back_with_innermost_functions_first() {

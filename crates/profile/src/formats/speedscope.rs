@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{own_times, stage_name, whole};
+use crate::formats::paths::{own_times, stage_name, whole};
 use crate::tower::Profile;
 
 #[derive(Serialize)]
@@ -79,8 +79,8 @@ pub(super) fn write(profile: &Profile, to: &mut impl Write) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::sample;
     use super::*;
+    use crate::formats::paths::tests::sample;
 
     #[test]
     fn every_stage_is_a_profile_whose_weights_are_its_time() {

@@ -4,7 +4,7 @@ use fullbore_profile::{Change, Diff};
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{SCRIPT, STYLE, chosen, tools, without_script};
+use super::parts::{SCRIPT, STYLE, chosen, tools, without_script};
 use crate::html::document::{Document, wide_table};
 use crate::visible;
 
@@ -41,7 +41,7 @@ pub fn page(diff: &Diff, before: &str, after: &str) -> String {
 
 /// Times of folded stacks are in microseconds.
 fn time(us: f64) -> String {
-    super::time(us * 1e3)
+    super::parts::time(us * 1e3)
 }
 
 fn verdict(diff: &Diff) -> String {

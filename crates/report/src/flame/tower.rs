@@ -7,7 +7,7 @@ use fullbore_profile::{Kind, Node, Profile, Tower};
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{SCRIPT, STYLE, chosen, time, tools, without_script};
+use super::parts::{SCRIPT, STYLE, chosen, time, tools, without_script};
 use crate::figures::count;
 use crate::html::document::{Document, wide_table};
 use crate::visible;
