@@ -99,7 +99,7 @@ fn add_samples(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::paths::tests::sample;
+    use crate::formats::sample::sample;
 
     #[test]
     fn every_stage_is_a_process_and_its_samples_weigh_its_time() {

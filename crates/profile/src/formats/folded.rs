@@ -59,7 +59,7 @@ pub fn parse(text: &str) -> Result<Vec<(Vec<String>, f64)>, usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::paths::tests::sample;
+    use crate::formats::sample::sample;
 
     #[test]
     fn a_stack_is_a_line_and_can_be_read_back() {

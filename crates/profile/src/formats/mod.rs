@@ -4,6 +4,8 @@ mod firefox;
 mod folded;
 mod paths;
 mod pprof;
+#[cfg(test)]
+mod sample;
 mod speedscope;
 
 use std::io::{self, Write};

@@ -143,7 +143,7 @@ mod tests {
     use std::io::Read;
 
     use super::*;
-    use crate::formats::paths::tests::sample;
+    use crate::formats::sample::sample;
 
     #[test]
     fn what_was_written_reads_back_with_innermost_functions_first() {

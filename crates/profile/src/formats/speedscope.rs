@@ -80,7 +80,7 @@ pub(super) fn write(profile: &Profile, to: &mut impl Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::paths::tests::sample;
+    use crate::formats::sample::sample;
 
     #[test]
     fn every_stage_is_a_profile_whose_weights_are_its_time() {
