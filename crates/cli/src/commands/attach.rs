@@ -39,17 +39,10 @@ pub(crate) fn run(options: AttachOptions) -> Result<Exit> {
     if !options.quiet {
         say(&summary(&finished.record, style_of(&stderr())));
     }
-    for failure in write_flames(&flames, &finished) {
-        complain(&failure.message, &failure.hint);
-        return Ok(Exit::NotDone);
-    }
-    for report in reports {
-        if let Err(failure) = report.write(&finished.record) {
-            complain(&failure.message, &failure.hint);
-            return Ok(Exit::NotDone);
-        }
-    }
-    Ok(Exit::Done)
+    let mut unwritten = write_flames(&flames, &finished);
+    unwritten.extend(reports.into_iter().filter_map(|report| report.write(&finished.record).err()));
+    unwritten.iter().for_each(|failure| complain(&failure.message, &failure.hint));
+    Ok(if unwritten.is_empty() { Exit::Done } else { Exit::NotDone })
 }
 
 /// So many pipelines of the same name are listed.
