@@ -85,7 +85,8 @@ mod tests {
             let mut expected = [None; 64];
             for (number, (start, length)) in maps.iter().enumerate() {
                 space.map(Mapped { start: *start, end: start + length, offset: *start, path: number.to_string() });
-                expected[*start as usize..(start + length) as usize].fill(Some(number));
+                let index = |address: u64| usize::try_from(address).unwrap();
+                expected[index(*start)..index(start + length)].fill(Some(number));
             }
             for (address, owner) in expected.iter().enumerate() {
                 let found = space.find(address as u64);
