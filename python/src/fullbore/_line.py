@@ -9,7 +9,17 @@ from typing import Optional, Union
 Word = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Command = Union[str, Sequence[Word]]
 
-_STATUS_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pipestatus.bash")
+# bash reads this before the line (BASH_ENV). At its end, it writes the status of every stage of the last pipeline.
+_STATUS_SCRIPT = r"""
+printf -v FULLBORE_PIPESTATUS %q "$FULLBORE_PIPESTATUS"
+trap "printf '%s ' \"\${PIPESTATUS[@]}\" > $FULLBORE_PIPESTATUS" EXIT
+unset FULLBORE_PIPESTATUS BASH_ENV
+if [ -n "${FULLBORE_BASH_ENV+set}" ]; then
+    export BASH_ENV=$FULLBORE_BASH_ENV
+    unset FULLBORE_BASH_ENV
+    [ ! -r "$BASH_ENV" ] || . "$BASH_ENV"
+fi
+"""
 
 # What a shell does itself, or takes for grammar. A program of that name runs with `exec` in front.
 _SHELL_WORDS = frozenset(
@@ -61,7 +71,9 @@ class Line:
         env = dict(os.environ if env is None else env)
         if "BASH_ENV" in env:
             env["FULLBORE_BASH_ENV"] = env["BASH_ENV"]
-        env["BASH_ENV"] = _STATUS_FILE
+        env["BASH_ENV"] = statuses + ".bash"
+        with open(env["BASH_ENV"], "w", encoding="ascii") as script:
+            script.write(_STATUS_SCRIPT)
         env["FULLBORE_PIPESTATUS"] = statuses
         return env
 
