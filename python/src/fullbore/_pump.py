@@ -29,7 +29,7 @@ class Pump:
             if output is not None:
                 self._taken[output.fileno()] = io.BytesIO()
                 os.set_blocking(output.fileno(), False)
-                _enlarge(output.fileno())
+                enlarge(output.fileno())
                 self._selector.register(output, selectors.EVENT_READ)
         if stdin is not None:
             if self._feed is None:
@@ -82,7 +82,7 @@ class Pump:
         self._selector.close()
 
 
-def _enlarge(fd: int) -> None:
+def enlarge(fd: int) -> None:
     """Gives the pipe 1 MiB. Not allowed, or no pipe: then it stays as it is."""
     with suppress(OSError):
         fcntl.fcntl(fd, _F_SETPIPE_SZ, CHUNK)

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import IO, Any, Optional
 
 from ._pipeline import PIPE, Pipeline
+from ._pump import enlarge
 from ._result import PipelineError, failed
 from ._run import popen
 
@@ -41,6 +42,10 @@ class Task:
         self._choose_binary()
         env = {**os.environ, **self.env, "SPARK_PARTITION": str(number), "SPARK_ATTEMPT": str(attempt)}
         with popen(self.line, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, shell=self.shell) as pipeline:
+            for pipe in (pipeline.stdin, pipeline.stdout):
+                # Each transfer costs a fight for the interpreter's lock, so few and large ones.
+                assert pipe is not None
+                enlarge(pipe.fileno())
             feeder = _Feeder(pipeline, self._encoded(records))
             messages = _Messages(pipeline.stderr)
             assert pipeline.stdout is not None
@@ -120,7 +125,7 @@ class Task:
             return
         end = SEPARATORS[self.output_framing].encode()
         rest = b""
-        while chunk := raw.read1(CHUNK):
+        while chunk := os.read(output.fileno(), CHUNK):
             at = chunk.rfind(end)
             if at < 0:
                 rest += chunk
