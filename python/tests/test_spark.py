@@ -182,6 +182,9 @@ class Slowness(unittest.TestCase):
         self.assertEqual(slow_hosts(self.partitions(even, "aaaabbbb")), [])
         one = even[:3] + [2.4] + even[4:]
         self.assertEqual([slow.partition for slow in slow_partitions(self.partitions(one, "aaaabbbb"))], [3])
+        busy = self.partitions(one, "aaaabbbb")
+        busy[3].raw["stages"] = [{"running_percent": 30.0, "runnable_percent": 60.0, "life_ns": 2.4e9, "read_bytes": 1000}]
+        self.assertEqual(slow_partitions(busy), [], "it only waited for a CPU")
         half = even[:4] + [2.0 * time for time in even[4:]]
         self.assertEqual([slow.host for slow in slow_hosts(self.partitions(half, "aaaabbbb"))], ["b"])
         self.assertEqual(slow_partitions(self.partitions([1.0, 9.0], "ab")), [])

@@ -10,7 +10,7 @@ from typing import Any, Optional
 from ._record import Record
 from ._show import escape
 
-# A partition is slow if it took so many times as long as the median of the others,
+# What partitions waited for a CPU is left out, because it says something about the host. A partition is slow if it took so many times as long as the median of the others,
 TIMES_AS_LONG = 1.5
 # is so many deviations away from it (1.4826 × the median of the distances, which is one standard deviation of normal noise),
 DEVIATIONS = 5.0
@@ -41,6 +41,18 @@ class Partition:
         return self.record.elapsed_seconds or 0.0
 
     @property
+    def cpu_wait_seconds(self) -> float:
+        """How long the stage with most work waited for a CPU: what other programs took from it."""
+        stages = [(stage.running or 0.0, stage.runnable or 0.0, stage.life_seconds or 0.0) for stage in self.record.stages]
+        running, runnable, life = max(stages, key=lambda stage: stage[0] * stage[2], default=(0.0, 0.0, 0.0))
+        return min(runnable / 100 * life, self.seconds)
+
+    @property
+    def own_seconds(self) -> float:
+        """Its time without that: what the partition would have taken on idle CPUs."""
+        return self.seconds - self.cpu_wait_seconds
+
+    @property
     def read_bytes(self) -> Optional[int]:
         stages = self.record.stages
         return stages[0].read_bytes if stages else None
@@ -66,14 +78,16 @@ def slow_partitions(partitions: Sequence[Partition]) -> list[Slow]:
         return []
     found = []
     for partition in partitions:
-        others = [other.seconds for other in partitions if other is not partition]
+        others = [other.own_seconds for other in partitions if other is not partition]
         usual = statistics.median(others)
         spread = 1.4826 * statistics.median(abs(seconds - usual) for seconds in others)
-        if not _is_far(partition.seconds, usual, spread):
+        if not _is_far(partition.own_seconds, usual, spread):
             continue
-        times = partition.seconds / max(usual, 1e-9)
-        message = f"Partition {partition.partition} took {partition.seconds:.2f} s, {times:.1f} × as long as the others"
+        times = partition.own_seconds / max(usual, 1e-9)
+        message = f"Partition {partition.partition} took {partition.own_seconds:.2f} s, {times:.1f} × as long as the others"
         message += f" ({usual:.2f} s), on {partition.host}"
+        if partition.cpu_wait_seconds >= 0.2 * partition.seconds:
+            message += f", and waited {partition.cpu_wait_seconds:.2f} s more for a CPU"
         message += _because_it_reads_more(partition, partitions)
         if partition.record.verdict:
             message += ": " + partition.record.verdict
