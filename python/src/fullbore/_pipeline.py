@@ -263,13 +263,13 @@ def run_to_end(pipeline: Pipeline[Any], input: Any, timeout: Optional[float], ch
 
 
 def _new_folder() -> str:
-    # tempfile takes as long to import as all the rest.
-    for place in (os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.getcwd()):
+    # In memory if possible: on a disk with a journal, to remove a folder takes 4 ms. tempfile takes as long to import as all the rest.
+    for place in (os.environ.get("TMPDIR"), "/dev/shm", "/tmp", "/var/tmp", os.getcwd()):
         if place and os.access(place, os.W_OK | os.X_OK):
             folder = os.path.join(os.path.abspath(place), f"fullbore-{os.getpid()}-{os.urandom(8).hex()}")
             os.mkdir(folder, 0o700)
             return folder
-    raise FileNotFoundError("no folder for temporary files: $TMPDIR, /tmp and /var/tmp cannot be written")
+    raise FileNotFoundError("no folder for temporary files: $TMPDIR, /dev/shm, /tmp and /var/tmp cannot be written")
 
 
 def _only(record: Record, pids: set[int]) -> Record:

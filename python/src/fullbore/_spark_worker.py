@@ -13,14 +13,14 @@ from itertools import islice
 from typing import IO, Any, Optional
 
 from ._pipeline import PIPE, Pipeline
-from ._pump import enlarge
 from ._result import PipelineError, failed
 from ._run import popen
 
 FRAMINGS = ("lines", "nul", "raw")
 SEPARATORS = {"lines": "\n", "nul": "\0"}
-BATCH = 4096
-CHUNK = 1 << 20
+# Small enough to stay in the cache of a CPU: batches of 4096 records and pipes of 1 MiB took 15 % longer (benches/spark_claims.py rate).
+BATCH = 512
+CHUNK = 1 << 16
 MESSAGES_KEPT = 4096
 
 
@@ -42,10 +42,6 @@ class Task:
         self._choose_binary()
         env = {**os.environ, **self.env, "SPARK_PARTITION": str(number), "SPARK_ATTEMPT": str(attempt)}
         with popen(self.line, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, shell=self.shell) as pipeline:
-            for pipe in (pipeline.stdin, pipeline.stdout):
-                # Each transfer costs a fight for the interpreter's lock, so few and large ones.
-                assert pipe is not None
-                enlarge(pipe.fileno())
             feeder = _Feeder(pipeline, self._encoded(records))
             messages = _Messages(pipeline.stderr)
             assert pipeline.stdout is not None

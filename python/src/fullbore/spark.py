@@ -171,11 +171,16 @@ def _binary_for_workers(context: Any, ship: Optional[bool]) -> Optional[str]:
 
 
 def _zipped_package() -> str:
+    import atexit
+    import shutil
     import tempfile
     import zipfile
 
     here = os.path.dirname(os.path.abspath(__file__))
-    path = os.path.join(tempfile.mkdtemp(prefix="fullbore-"), "fullbore-package.zip")
+    folder = tempfile.mkdtemp(prefix="fullbore-")
+    # Workers fetch it from there as long as the session lives.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = os.path.join(folder, "fullbore-package.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for name in sorted(os.listdir(here)):
             if name.endswith(".py"):
