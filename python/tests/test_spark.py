@@ -148,9 +148,9 @@ class Spark(unittest.TestCase):
 
     def test_a_skewed_partition_is_named(self) -> None:
         work = "awk '{ for (i = 0; i < 60; i++) s += length($0 i) } { print }'"
-        records = self.sc.parallelize(range(8), 8).flatMap(lambda number: ["x" * 20] * (60_000 if number == 5 else 10_000))
+        records = self.sc.parallelize(range(8), 8).flatMap(lambda number: ["x" * 20] * (150_000 if number == 5 else 10_000))
         piped = spark.pipe(records, work)
-        self.assertEqual(piped.count(), 130_000)
+        self.assertEqual(piped.count(), 220_000)
         self.assertEqual([slow.partition for slow in piped.slow], [5], [each.seconds for each in piped.partitions])
         self.assertIn("× as much", piped.slow[0].message)
 

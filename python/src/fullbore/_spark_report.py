@@ -15,7 +15,7 @@ TIMES_AS_LONG = 1.5
 # is so many deviations away from it (1.4826 × the median of the distances, which is one standard deviation of normal noise),
 DEVIATIONS = 5.0
 # and cost so many seconds.
-LEAST_SECONDS = 0.1
+LEAST_SECONDS = 0.5
 # Too few partitions do not show what is usual.
 LEAST_PARTITIONS = 4
 
