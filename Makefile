@@ -6,7 +6,13 @@ TARGET ?= $(or $(CARGO_TARGET_DIR),target)
 FULLBORE = $(TARGET)/release/fullbore
 OUT ?= out
 
-.PHONY: build demo test test-tools sanitize fuzz bench bench-check lint install uninstall clean help
+# Python with what the tests of the package need, where it could be installed.
+PYTHON = $(shell test -e $(TOOLS)/python/complete && echo $(TOOLS)/python/bin/python || echo python3)
+TOOLS = $(abspath $(TARGET))/test-tools
+WHEEL_PROFILE ?= release
+WHEELS ?= $(abspath $(TARGET))/wheels
+
+.PHONY: build demo test test-python wheel test-tools sanitize fuzz bench bench-python bench-spark bench-check lint install uninstall clean help
 
 build: ## build the release binary (the default)
 	$(CARGO) build --release --package fullbore
@@ -16,6 +22,19 @@ demo: build ## count words in some hundreds of MB of real sources, and report
 
 test: test-tools ## install what the tests need, and run all tests
 	$(CARGO) test --workspace --profile tests
+	$(MAKE) --no-print-directory wheel WHEEL_PROFILE=tests WHEELS=$(abspath $(TARGET))/wheels-tests
+	$(MAKE) --no-print-directory test-python WHEELS=$(abspath $(TARGET))/wheels-tests FULLBORE=$(or $(FULLBORE_BIN),$(TARGET)/tests/fullbore)
+
+test-python: ## run the tests of the Python package alone, with the binary FULLBORE and the wheel in WHEELS, if there is one
+	cd python && FULLBORE=$(abspath $(FULLBORE)) FULLBORE_WHEELS=$(WHEELS) FULLBORE_TOOLS=$(TOOLS) PYTHONPATH=src PYTHONDONTWRITEBYTECODE=1 \
+		$(PYTHON) -m unittest discover --top-level-directory . --start-directory tests
+
+wheel: ## build the Python package, with the binary in it, into WHEELS (needs python3-venv)
+	test -e $(TOOLS)/python/complete || test -x $(TOOLS)/wheel/bin/maturin || \
+		{ python3 -m venv $(TOOLS)/wheel && $(TOOLS)/wheel/bin/pip install --quiet --disable-pip-version-check maturin==1.9.6; }
+	rm -rf $(WHEELS)
+	cd python && CARGO_TARGET_DIR=$(abspath $(TARGET)) $(firstword $(wildcard $(TOOLS)/python/bin/maturin) $(TOOLS)/wheel/bin/maturin) \
+		build --quiet --profile $(WHEEL_PROFILE) --out $(WHEELS)
 
 test-tools:
 	scripts/install-test-tools
@@ -39,6 +58,12 @@ bench: ## measure every claim; writes docs/claims.md, docs/zero-copy.md, docs/st
 	$(CARGO) build --release --package fullbore --bins --examples
 	PATH="$(abspath $(TARGET)/peers/bin):$$PATH" $(CARGO) bench --package fullbore --bench claims -- $(CLAIMS)
 
+bench-python: build test-tools ## measure the claims of the Python package (a few minutes)
+	FULLBORE=$(abspath $(FULLBORE)) $(PYTHON) python/benches/claims.py $(CLAIMS)
+
+bench-spark: build test-tools ## measure the claims of Spark (a few minutes)
+	FULLBORE=$(abspath $(FULLBORE)) $(PYTHON) python/benches/spark_claims.py $(CLAIMS)
+
 bench-check: test-tools ## run every measurement of `make bench` once, small, to see that it works; judges no number
 	$(CARGO) bench --profile tests --package fullbore --bench claims -- --check $(CLAIMS)
 
@@ -46,6 +71,7 @@ lint: ## check format, lints, documentation and the lock file of the peers; warn
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+	if test -e $(TOOLS)/python/complete; then cd python && $(PYTHON) -m mypy --strict src tests benches; fi
 	$(CARGO) metadata --locked --format-version 1 --manifest-path peers/json/Cargo.toml >/dev/null
 
 install: build ## install binary, manual pages and completions under PREFIX
