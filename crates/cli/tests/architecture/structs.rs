@@ -17,7 +17,6 @@ const REASONS: &[(&str, &str)] = &[
     ("lab: Case", "mirrors the keys of a suite file"),
     ("lab: CaseRun", "mirrors the published schema fullbore.lab/1"),
     ("lab: CaseText", "mirrors the keys of a suite file"),
-    ("lab: DiskPlan", "everything that is known before the first pass, most of it fields of the record"),
     ("lab: DiskRun", "mirrors the published schema fullbore.disk/1"),
     ("lab: EngineRun", "mirrors the published schema fullbore.lab/1"),
     ("lab: EngineText", "mirrors the keys of a suite file"),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::job::{Job, LOGS};
 use super::log::Logs;
@@ -28,6 +28,7 @@ pub struct Fio {
     hosts: Vec<String>,
     stop: Arc<AtomicBool>,
     passes: u32,
+    made: Instant,
 }
 
 impl Fio {
@@ -46,6 +47,7 @@ impl Fio {
             hosts: hosts.to_owned(),
             stop,
             passes: 0,
+            made: Instant::now(),
         })
     }
 
@@ -69,6 +71,10 @@ impl Fio {
 impl Tester for Fio {
     fn version(&self) -> String {
         self.version.clone()
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     fn pass(&mut self, job: &Job, tick: &mut dyn FnMut(u64)) -> Result<PassRun, String> {

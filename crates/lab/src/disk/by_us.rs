@@ -30,6 +30,7 @@ const ALIGNMENT: usize = 4096;
 #[derive(Debug)]
 pub struct Threads {
     stop: Arc<AtomicBool>,
+    made: Instant,
 }
 
 /// Where a pass is: warming up, counting, over.
@@ -67,13 +68,17 @@ impl Threads {
     /// Ends when `stop` is set.
     #[must_use]
     pub fn new(stop: Arc<AtomicBool>) -> Self {
-        Self { stop }
+        Self { stop, made: Instant::now() }
     }
 }
 
 impl Tester for Threads {
     fn version(&self) -> String {
         format!("fullbore {} (pread and pwrite in threads)", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     fn pass(&mut self, job: &Job, tick: &mut dyn FnMut(u64)) -> Result<PassRun, String> {

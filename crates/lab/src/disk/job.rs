@@ -106,6 +106,19 @@ impl Job {
         text
     }
 
+    /// A section for a job file with all workloads: one after the other, each with logs of its own.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let mut job = self.clone();
+        let logs =
+            job.options.iter().filter(|(_, value)| *value == LOGS).map(|(name, _)| name.to_owned());
+        for log in logs.collect::<Vec<_>>() {
+            job.options.set(&log, &self.name);
+        }
+        job.options.set("stonewall", "");
+        job.text()
+    }
+
     /// The command that does the same without a job file, to paste.
     #[must_use]
     pub fn command(&self) -> String {

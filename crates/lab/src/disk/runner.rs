@@ -14,6 +14,9 @@ pub trait Tester {
     /// What does the requests: `fio-3.33`.
     fn version(&self) -> String;
 
+    /// The time since it was made, in ms.
+    fn now_ms(&self) -> u64;
+
     /// Runs a job to its end; `tick` is called several times a second with the ms since its start.
     ///
     /// # Errors
@@ -92,10 +95,17 @@ pub fn run(
         clock.end();
         run.notes.push(told_of_steady(&found));
     }
+    let began_ms = tester.now_ms();
     for pass in 0..plan.suite.timing.passes {
+        if let Some(note) = too_late(plan, pass, began_ms, tester.now_ms()) {
+            run.notes.push(note);
+            run.is_complete = true;
+            onlooker.pass_done(&run);
+            break;
+        }
         for place in order(plan.jobs.len(), pass) {
             if stop.load(Ordering::Relaxed) {
-                run.elapsed_ns = clock.done_ms * 1_000_000;
+                run.elapsed_ns = tester.now_ms() * 1_000_000;
                 return run;
             }
             if run.workloads[place].trouble.is_some() {
@@ -110,7 +120,7 @@ pub fn run(
                 Err(_) if stop.load(Ordering::Relaxed) => continue,
                 Err(why) => run.workloads[place].trouble = Some(why),
             }
-            run.elapsed_ns = clock.done_ms * 1_000_000;
+            run.elapsed_ns = tester.now_ms() * 1_000_000;
             run.is_complete = pass + 1 == plan.suite.timing.passes
                 && run
                     .workloads
@@ -121,6 +131,19 @@ pub fn run(
         }
     }
     run
+}
+
+/// Whether a further pass would exceed the time of the whole run, and what is said then. On a busy machine fio takes seconds to start.
+fn too_late(plan: &DiskPlan, pass: u32, began_ms: u64, now_ms: u64) -> Option<String> {
+    let limit_ms = plan.suite.timing.limit_s.filter(|_| pass > 0)? * 1000;
+    let of_a_pass_ms = now_ms.saturating_sub(began_ms) / u64::from(pass);
+    (now_ms + of_a_pass_ms > limit_ms).then(|| {
+        format!(
+            "{pass} of {} passes: the machine was busy, and a pass took {} s",
+            plan.suite.timing.passes,
+            of_a_pass_ms / 1000
+        )
+    })
 }
 
 /// The order of a pass: each begins one further on.

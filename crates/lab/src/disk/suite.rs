@@ -46,7 +46,10 @@ pub struct Timing {
     /// Options of the job that brings the device to a steady state; empty for none.
     #[serde(default)]
     pub steady: Options,
-    /// Most time for that.
+    /// Time after which no further pass begins.
+    #[serde(default)]
+    pub limit_s: Option<u64>,
+    /// Most time for the steady state.
     #[serde(default)]
     pub steady_limit_s: u64,
 }

@@ -66,17 +66,22 @@ fn direction(name: &str, value: &Value) -> Option<FioDirection> {
     if requests == 0 && bytes == 0 {
         return None;
     }
+    let iops = number(value, "iops").unwrap_or(0.0);
     let deviation = number(value, "iops_stddev").zip(whole(value, "iops_samples"));
+    // With a log of single requests each of them is a sample, of a rate of 1.
+    let is_rate =
+        number(value, "iops_mean").is_some_and(|mean| mean > iops / 2.0 && mean < iops * 2.0);
     Some(FioDirection {
         name: name.to_owned(),
         requests,
         bytes,
         runtime_ms: whole(value, "runtime").unwrap_or(0),
-        iops: number(value, "iops").unwrap_or(0.0),
+        iops,
         bytes_per_s: number(value, "bw_bytes")
             .or_else(|| Some(number(value, "bw")? * 1024.0))
             .unwrap_or(0.0),
-        iops_samples: deviation.filter(|(_, samples)| *samples > 0),
+        iops_samples: deviation
+            .filter(|(deviation, samples)| is_rate && *deviation > 0.0 && *samples > 0),
         latency: latency(value),
     })
 }

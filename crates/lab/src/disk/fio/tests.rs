@@ -7,7 +7,7 @@ fn job(name: &str, iops: f64) -> String {
     format!(
         r#"    {{ "jobname" : "{name}", "groupid" : 0, "error" : 0, "job options" : {{ "rw" : "randread", "iodepth" : "8" }},
       "read" : {{ "io_bytes" : 4096000, "io_kbytes" : 4000, "bw_bytes" : 238587909, "bw" : 232996, "iops" : {iops},
-        "runtime" : 3004, "total_ios" : 1000, "iops_stddev" : 12.5, "iops_samples" : 6,
+        "runtime" : 3004, "total_ios" : 1000, "iops_mean" : {iops}, "iops_stddev" : 12.5, "iops_samples" : 6,
         "slat_ns" : {{ "min" : 1, "max" : 2, "mean" : 1.5, "stddev" : 0.1, "N" : 1000 }},
         "clat_ns" : {{ "min" : 41852, "max" : 4801699, "mean" : 268040.439324, "stddev" : 142380.0, "N" : 1000,
           "percentile" : {{ "50.000000" : 264192, "99.000000" : 415744, "99.900000" : 3162112 }},
@@ -124,6 +124,14 @@ fn numbers_that_are_no_json_are_unknown() {
         assert_eq!(output.jobs.len(), 1, "{word}");
         assert!((output.jobs[0].directions[0].iops - 1.0).abs() < 1e-12);
     }
+}
+
+#[test]
+fn samples_of_single_requests_are_no_samples_of_the_rate() {
+    // fio 3.42 with write_iops_log and without log_avg_msec.
+    let text = whole(&[job("a", 1244.175582)])
+        .replace("\"iops_mean\" : 1244.175582", "\"iops_mean\" : 1.000000");
+    assert_eq!(read(&text).unwrap().jobs[0].directions[0].iops_samples, None);
 }
 
 #[test]

@@ -7,11 +7,16 @@ use crate::disk::suite;
 struct Pretend {
     seen: Vec<String>,
     fails: Option<(&'static str, usize)>,
+    each_ms: u64,
 }
 
 impl Tester for Pretend {
     fn version(&self) -> String {
         "fio-0".to_owned()
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.seen.len() as u64 * self.each_ms
     }
 
     fn pass(&mut self, job: &Job, tick: &mut dyn FnMut(u64)) -> Result<PassRun, String> {
@@ -56,6 +61,14 @@ fn ran(
     fails: Option<(&'static str, usize)>,
     stop_after: Option<usize>,
 ) -> (DiskRun, Pretend, Seen) {
+    ran_at(4700, fails, stop_after)
+}
+
+fn ran_at(
+    each_ms: u64,
+    fails: Option<(&'static str, usize)>,
+    stop_after: Option<usize>,
+) -> (DiskRun, Pretend, Seen) {
     let suite = suite(Effort::Quick, None).unwrap();
     let ground = Ground { filename: "f".to_owned(), size_bytes: Some(1 << 30), is_direct: true };
     let plan = DiskPlan {
@@ -73,7 +86,7 @@ fn ran(
         notes: Vec::new(),
     };
     let stop = std::sync::Arc::new(AtomicBool::new(false));
-    let mut tester = Pretend { seen: Vec::new(), fails };
+    let mut tester = Pretend { seen: Vec::new(), fails, each_ms };
     let mut seen =
         Seen { left_s: Vec::new(), passes: 0, stop_after, stop: std::sync::Arc::clone(&stop) };
     let run = run(&plan, &mut tester, &mut seen, &stop);
@@ -109,4 +122,11 @@ fn a_stop_keeps_what_is_done() {
     let (run, _, _) = ran(None, Some(8));
     let passes: usize = run.workloads.iter().map(|workload| workload.passes.len()).sum();
     assert_eq!((passes, run.is_complete, run.has_trouble()), (8, false, false));
+}
+
+#[test]
+fn on_a_busy_machine_fewer_passes_are_made_and_the_record_says_so() {
+    let (run, ..) = ran_at(8000, None, None);
+    assert!(run.is_complete && run.workloads.iter().all(|workload| workload.passes.len() == 3));
+    assert_eq!(run.notes, ["3 of 5 passes: the machine was busy, and a pass took 48 s"]);
 }
