@@ -249,10 +249,15 @@ fn value(metric: Metric, value: f64) -> String {
     }
 }
 
+/// Ends of an interval that are further apart are not shown.
+const WIDEST: f64 = 100.0;
+
 /// `0.90 [0.87–0.93]`
 fn ratio(ratio: &Estimate) -> String {
     let told = |value: f64| if value < 10.0 { format!("{value:.3}") } else { digits(value) };
     match (ratio.low, ratio.high) {
+        // So wide an interval says only that nothing can be said.
+        (Some(low), Some(high)) if high / low > WIDEST => format!("{} [?]", told(ratio.middle)),
         (Some(low), Some(high)) => format!("{} [{}–{}]", told(ratio.middle), told(low), told(high)),
         _ => told(ratio.middle),
     }

@@ -13,7 +13,7 @@ use crate::text::wrap::wrap;
 use crate::visible;
 
 /// The order in which columns are given up where a terminal is narrow.
-const LEAST_WANTED: [usize; 8] = [11, 4, 10, 8, 3, 9, 7, 1];
+const LEAST_WANTED: [usize; 10] = [11, 4, 10, 8, 3, 9, 7, 1, 6, 5];
 
 /// A record.
 #[must_use]

@@ -16,6 +16,17 @@ const LEFT: f64 = 64.0;
 /// The smallest share that has a place: one request of a million.
 const LEAST: f64 = 1e-6;
 
+/// Marks of the axis of shares.
+const SHARES: [(f64, &str); 7] = [
+    (1.0, "100 %"),
+    (0.1, "10 %"),
+    (0.01, "1 %"),
+    (0.001, "0.1 %"),
+    (1e-4, "0.01 %"),
+    (1e-5, "0.001 %"),
+    (1e-6, "0.0001 %"),
+];
+
 /// One line of the drawing.
 pub(super) struct Series<'a> {
     /// Its name in the legend.
@@ -52,14 +63,13 @@ fn drawing(title: &str, series: &[Series<'_>], scale: &Scale, least: f64, width:
     let room = width.units() - LEFT - 24.0;
     let x = |value: f64| LEFT + scale.place(value) * room;
     let bottom = TOP + HEIGHT;
-    let shares = [1.0, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6];
     html! {
         svg.plot.(width.class()) viewBox={ "0 0 " (number(width.units())) " " (number(bottom + 34.0)) } role="img"
             aria-label={ (title) ": latencies. The numbers are in the table." } {
-            @for share in shares.iter().filter(|share| **share >= least * 0.999) {
+            @for (share, name) in SHARES.iter().filter(|(share, _)| *share >= least * 0.999) {
                 @let y = height(*share, least);
                 path.grid d={ "M" (number(LEFT)) " " (number(y)) "H" (number(LEFT + room)) } {}
-                text.tick x=(number(LEFT - 8.0)) y=(number(y + 4.0)) text-anchor="end" { (percent(*share)) }
+                text.tick x=(number(LEFT - 8.0)) y=(number(y + 4.0)) text-anchor="end" { (name) }
             }
             @for tick in scale.ticks(width.ticks()) {
                 path.grid d={ "M" (number(x(tick))) " " (number(TOP)) "V" (number(bottom)) } {}
@@ -81,10 +91,6 @@ fn drawing(title: &str, series: &[Series<'_>], scale: &Scale, least: f64, width:
             }
         }
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", share * 100.0)
 }
 
 /// A mark of the axis: round values lose nothing.
