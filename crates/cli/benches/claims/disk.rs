@@ -13,7 +13,7 @@ use crate::sandbox::{Sandbox, fullbore};
 use crate::table::{Outcome, Row};
 
 /// The command of each record.
-const COMMAND: &str = "fullbore lab disk --quick --runs 3 --size 256M --dir DIR";
+const COMMAND: &str = "fullbore lab disk --quick --size 256M --dir DIR";
 
 /// What a cgroup lets through a second, so that the disk is steadier than a shared one is by itself.
 const IOPS: u32 = 5000;
@@ -109,8 +109,6 @@ fn record(place: &Sandbox, limit: Option<&Limit>) -> DiskRun {
         "lab",
         "disk",
         "--quick",
-        "--runs",
-        "3",
         "--size",
         "256M",
         "--anyway",

@@ -88,6 +88,21 @@ pub fn steady(suite: &DiskSuite, jobs: &[Job]) -> Option<Job> {
     Some(job)
 }
 
+/// The job that removes the file on other hosts.
+#[must_use]
+pub fn removal(ground: &Ground) -> Job {
+    let filename = escaped(&ground.filename);
+    let lines = ["rw=read", "bs=4k", "size=4k", "ioengine=psync", "unlink=1"];
+    let mut options = Options(lines.map(str::to_owned).to_vec());
+    options.set("filename", &filename);
+    Job {
+        name: "remove".to_owned(),
+        title: "Remove the file".to_owned(),
+        stands_for: String::new(),
+        options,
+    }
+}
+
 /// Whether a job goes through its blocks in order.
 #[must_use]
 pub fn is_sequential(options: &Options) -> bool {

@@ -75,7 +75,7 @@ pub(crate) struct DiskPlace {
     #[arg(long, value_name = "NAME", requires = "device")]
     pub(crate) erase_everything_on: Option<String>,
 
-    /// Run fio on these hosts, on each of which `fio --server` runs; the directory is one of theirs.
+    /// Run fio on these hosts, on each of which `fio --server` runs (at its usual port); the directory is one of theirs.
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', requires = "dir")]
     pub(crate) hosts: Vec<String>,
 

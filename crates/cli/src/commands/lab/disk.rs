@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
-use fullbore_lab::disk::job::{Ground, jobs, steady};
+use fullbore_lab::disk::job::{Ground, jobs, removal, steady};
 use fullbore_lab::disk::record::{DiskRun, Target};
 use fullbore_lab::disk::runner::{DiskPlan, Tester, run as run_plan};
 use fullbore_lab::disk::{
@@ -120,7 +120,8 @@ fn measure(
     let is_direct = laid.as_ref().is_none_or(|laid| laid.is_direct);
     let filename = place.filename.display().to_string();
     let size_bytes = suite.timing.size_bytes().is_some().then_some(size);
-    let jobs = jobs(&suite, &Ground { filename, size_bytes, is_direct });
+    let ground = Ground { filename, size_bytes, is_direct };
+    let jobs = jobs(&suite, &ground);
     let plan = DiskPlan {
         steady: steady(&suite, &jobs),
         jobs,
@@ -137,6 +138,9 @@ fn measure(
     };
     let record = run_plan(&plan, tester.as_mut(), &mut shown, &signal.stop);
     shown.finish();
+    if !hosts.is_empty() && signal.caught().is_none() {
+        removed(tester.as_mut(), &ground);
+    }
     // Before a signal ends the process: files of ours must not stay.
     drop((laid, folder));
     shown.end(&record)?;
@@ -160,6 +164,14 @@ fn tester(folder: &Path, hosts: &[String], stop: &Arc<AtomicBool>) -> Option<Box
         GET_FIO,
     );
     Some(Box::new(Threads::new(Arc::clone(stop))))
+}
+
+/// Removes the file of ours on other hosts.
+fn removed(tester: &mut dyn Tester, ground: &Ground) {
+    if let Err(why) = tester.pass(&removal(ground), &mut |_| {}) {
+        let message = format!("lab disk: --hosts: {}: removing the file: {why}", ground.filename);
+        complain(&message, "remove it yourself on each host");
+    }
 }
 
 fn notes(is_direct: bool, tester: &dyn Tester) -> Vec<String> {
