@@ -50,6 +50,7 @@ mod json_signals;
 mod json_where;
 mod keep_awake;
 mod lab;
+mod lab_disk;
 mod leaks;
 mod par;
 mod par_faults;

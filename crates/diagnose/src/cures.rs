@@ -3,6 +3,7 @@
 use fullbore_record::{Cause, FindingKind};
 
 use super::dealing::Line;
+use super::disks;
 use super::flow::StageFlow;
 use super::names::Command;
 use super::pace;
@@ -253,18 +254,10 @@ pub(super) fn for_cause(cause: Cause, kind: FindingKind, stage: &StageFlow<'_>) 
     if let Some(reads_there) = reads_there {
         return only(reads_there);
     }
+    if cause == Cause::Disk {
+        return joined([only(for_disk(kind, name)), disks::measured_by(kind, stage)]);
+    }
     let advice = match (cause, kind) {
-        (Cause::Disk, FindingKind::SourceBound) => {
-            "Read from a faster disk, or store the file compressed with zstd so that less has to be read."
-                .to_owned()
-        }
-        (Cause::Disk, FindingKind::SinkBound) => {
-            "Write to a faster disk, or compress before writing: end the pipeline with zstd -T0."
-                .to_owned()
-        }
-        (Cause::Disk, _) => {
-            format!("Put the files that {name} uses on a faster disk, or in memory (/dev/shm).")
-        }
         (Cause::Network, _) => for_network(stage).to_owned(),
         (Cause::Terminal, FindingKind::SinkBound) => {
             "Write to a file instead of the terminal: end the line with > FILE.".to_owned()
@@ -292,6 +285,20 @@ pub(super) fn for_cause(cause: Cause, kind: FindingKind, stage: &StageFlow<'_>) 
         _ => String::new(),
     };
     only(advice)
+}
+
+fn for_disk(kind: FindingKind, name: &str) -> String {
+    match kind {
+        FindingKind::SourceBound => {
+            "Read from a faster disk, or store the file compressed with zstd so that less has to be read."
+                .to_owned()
+        }
+        FindingKind::SinkBound => {
+            "Write to a faster disk, or compress before writing: end the pipeline with zstd -T0."
+                .to_owned()
+        }
+        _ => format!("Put the files that {name} uses on a faster disk, or in memory (/dev/shm)."),
+    }
 }
 
 /// Below this rate, in bytes a second, a server that is slow itself is as likely as a slow network.

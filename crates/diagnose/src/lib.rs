@@ -22,6 +22,7 @@ mod copies;
 mod cpus;
 mod cures;
 mod dealing;
+mod disks;
 mod evidence;
 mod flow;
 mod incidents;

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod disk;
 pub mod engines;
 mod executor;
 mod job;

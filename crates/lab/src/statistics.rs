@@ -123,6 +123,14 @@ pub(crate) fn spread_of_values(values: &[f64]) -> Option<Spread> {
     Some(Spread::of(&logarithms, |values| median(values).unwrap_or_default()))
 }
 
+/// How far the mean of windows that follow each other may be off, as a part of it; `None` for less than four. The windows are
+/// parts of their mean.
+pub(crate) fn of_windows(parts: &[f64]) -> Option<Spread> {
+    let mean = |parts: &[f64]| parts.iter().sum::<f64>() / parts.len().max(1) as f64;
+    let error = standard_error(parts, mean).filter(|_| parts.len() >= 4)?;
+    Some(Spread { middle: 0.0, error: Some(error), degrees: (parts.len() - 1) as f64 })
+}
+
 /// The ratio of two engines, round by round, and its interval: what hits both sides of a round cancels out.
 ///
 /// The middle is the Hodges–Lehmann estimate of the logarithms: nearly as sharp as a mean, and unmoved by a quarter

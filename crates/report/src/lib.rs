@@ -15,6 +15,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod disk;
 mod error;
 mod figures;
 pub mod flame;

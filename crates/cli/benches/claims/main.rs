@@ -30,6 +30,7 @@ mod sequence;
 mod accuracy;
 mod auto;
 mod count;
+mod disk;
 mod exact;
 mod first_try;
 mod hints;
@@ -107,6 +108,7 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "json", path: "docs/json-speed.md", rows: JSON },
     Document { name: "auto", path: "docs/auto.md", rows: AUTO },
     Document { name: "jobs", path: "docs/sh.md", rows: JOBS },
+    Document { name: "disk", path: "docs/disk.md", rows: DISK },
     Document { name: "predictions", path: "docs/what-if.md", rows: WHAT_IF },
 ];
 
@@ -135,6 +137,8 @@ const JSON: &[(&str, Measurement)] = &[
 const AUTO: &[(&str, Measurement)] = &[("auto-lines", auto::lines)];
 
 const JOBS: &[(&str, Measurement)] = &[("sh", jobs::costs)];
+
+const DISK: &[(&str, Measurement)] = &[("disk-changes", disk::told_changes)];
 
 const WHAT_IF: &[(&str, Measurement)] =
     &[("what-if", what_if::predictions), ("swaps", swaps::predictions)];

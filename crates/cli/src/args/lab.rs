@@ -1,11 +1,15 @@
 //! The arguments of `lab`.
 
+pub(crate) mod disk;
+
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command, Subcommand};
 use fullbore_lab::suite::BUILT_IN;
+
+use self::disk::{DiskOptions, ImportOptions};
 
 /// Measure pipes, zero copy, memory, other transports, tracers and stages, with error bounds.
 ///
@@ -17,13 +21,14 @@ use fullbore_lab::suite::BUILT_IN;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    override_usage = "fullbore lab [OPTIONS] SUITE...\n       fullbore lab list\n       fullbore lab show [OPTIONS] RECORD\n       fullbore lab compare A.json [B.json]",
+    override_usage = "fullbore lab [OPTIONS] SUITE...\n       fullbore lab list\n       fullbore lab show [OPTIONS] RECORD\n       fullbore lab compare A.json [B.json]\n       fullbore lab disk --dir DIR [OPTIONS]\n       fullbore lab import fio FILE... --label NAME",
     after_help = "Examples:\n  \
         fullbore lab list\n  \
         fullbore lab --quick memory pipe --report lab.html\n  \
         fullbore lab pipe/chunk --runs 20 --pin 0,1 --report chunk.json\n  \
         fullbore lab ./mine.toml\n  \
         fullbore lab compare before.json after.json\n  \
+        fullbore lab disk --quick --dir /mnt/data --report new.json\n  \
         fullbore lab stages --runs 40 --against ./fullbore-before --report both.json\n\n\
         Exit status:\n  \
         0 success (the lab names what the machine lacks; that is no failure);\n  \
@@ -85,14 +90,19 @@ pub(crate) enum LabTask {
         fullbore lab show --markdown lab.json > lab.md"
     )]
     Show(ShowOptions),
-    /// Show what became faster or slower between two lab records, or between two builds in one.
+    /// Measure a disk: six workloads by fio, random and sequential, read and write.
+    Disk(DiskOptions),
+    /// Make a record of the results of other programs, to compare.
+    Import(ImportOptions),
+    /// Show what became faster or slower between two lab records, or between two builds in one, or between two records of a disk.
     ///
     /// compare uses each engine's ratio to the baseline, because a change of the machine affects both. It uses the value
     /// itself only if a case has no other engine. In 95 of 100 comparisons, the intervals of all rows hold at once. Two
     /// runs also differ by what else the machine did. So to find a change of 10 percent in fullbore itself, measure both
     /// builds in one run (--against), and compare that lab record alone.
     #[command(
-        after_help = "Examples:\n  fullbore lab compare before.json after.json --fail-below 0.95\n  fullbore lab compare both.json\n\n\
+        after_help = "Examples:\n  fullbore lab compare before.json after.json --fail-below 0.95\n  fullbore lab compare both.json\n  \
+        fullbore lab compare old.json new.json --report diff.html\n\n\
         Exit status:\n  0 no regression; 1 an engine surely became slower than --fail-below allows; 2 nothing was compared"
     )]
     Compare {
@@ -105,9 +115,13 @@ pub(crate) enum LabTask {
         /// Report a regression if an engine surely runs at less than this fraction of its earlier speed.
         #[arg(long, value_name = "RATIO", default_value = "0.95", value_parser = ratio)]
         fail_below: f64,
-        /// Also show rows without a certain difference.
+        /// Also show rows without a certain difference; those of disks are always shown.
         #[arg(long)]
         all: bool,
+        /// Write a report about two records of a disk. FILE ends in .html for a page, .md for a table, .json for the comparison.
+        /// May be repeated.
+        #[arg(long, value_name = "FILE")]
+        report: Vec<PathBuf>,
     },
 }
 

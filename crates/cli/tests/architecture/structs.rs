@@ -17,6 +17,7 @@ const REASONS: &[(&str, &str)] = &[
     ("lab: Case", "mirrors the keys of a suite file"),
     ("lab: CaseRun", "mirrors the published schema fullbore.lab/1"),
     ("lab: CaseText", "mirrors the keys of a suite file"),
+    ("lab: DiskRun", "mirrors the published schema fullbore.disk/1"),
     ("lab: EngineRun", "mirrors the published schema fullbore.lab/1"),
     ("lab: EngineText", "mirrors the keys of a suite file"),
     ("record: RunRecord", "mirrors the published schema of run records"),

@@ -20,6 +20,7 @@ use self::output::{Drain, last_line, text_of};
 use self::process::{Ended, Watch, wait};
 
 pub use self::process::versions;
+pub(crate) use self::process::{is_installed, said_version};
 
 /// Time after which a setup line or a check of a need is given up.
 const SETUP_LIMIT: Duration = Duration::from_secs(600);

@@ -168,7 +168,7 @@ pub(super) fn plain(error: &io::Error) -> String {
 }
 
 /// Whether a program can be found.
-pub(super) fn is_installed(name: &str) -> bool {
+pub(crate) fn is_installed(name: &str) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let is_program = |path: &Path| {
         path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
@@ -194,7 +194,7 @@ fn version(name: &str) -> Option<String> {
 }
 
 /// The first line with something like a version in it, of what a program says about itself.
-fn said_version(name: &str, argument: &str) -> Option<String> {
+pub(crate) fn said_version(name: &str, argument: &str) -> Option<String> {
     use std::os::unix::process::CommandExt;
     let (out, errors) = (tempfile::tempfile().ok()?, tempfile::tempfile().ok()?);
     let mut command = Command::new(name);

@@ -5,7 +5,7 @@ use fullbore_lab::record::CaseRun;
 use fullbore_lab::suite::{Quantity, RatioStyle};
 
 /// Three significant digits, without an exponent.
-pub(super) fn digits(value: f64) -> String {
+pub(crate) fn digits(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => "?".to_owned(),
         v if v >= 99.95 || v == 0.0 => format!("{value:.0}"),
@@ -76,7 +76,7 @@ pub(super) fn counter_head(name: &str) -> String {
 }
 
 /// A time in nanoseconds.
-pub(super) fn nanoseconds(value: u64) -> String {
+pub(crate) fn nanoseconds(value: u64) -> String {
     in_unit(value as f64, NANOSECONDS)
 }
 
@@ -93,7 +93,7 @@ pub(super) fn quantity(quantity: &Quantity) -> String {
 }
 
 /// How uncertain an estimate is: `± 4 %`; `?` when that is not known.
-pub(super) fn spread(estimate: &Estimate) -> String {
+pub(crate) fn spread(estimate: &Estimate) -> String {
     match estimate.half_width() {
         None => "?".to_owned(),
         Some(half) if half < std::f64::consts::LN_2 => format!("± {} %", percent(half)),
@@ -116,7 +116,7 @@ pub(super) fn ratio(case: &CaseRun, speed: &Estimate) -> String {
 }
 
 /// A middle and its interval.
-pub(super) fn interval(estimate: &Estimate) -> String {
+pub(crate) fn interval(estimate: &Estimate) -> String {
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => {
             format!("{} ({}–{})", digits(estimate.middle), digits(low), digits(high))

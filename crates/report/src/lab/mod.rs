@@ -1,9 +1,9 @@
 //! The record of the lab as text, tables in Markdown, JSON and one HTML page.
 
-mod columns;
+pub(crate) mod columns;
 mod counters;
 mod distribution;
-mod figures;
+pub(crate) mod figures;
 pub mod html;
 pub mod json;
 pub mod markdown;

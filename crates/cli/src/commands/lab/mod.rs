@@ -1,14 +1,16 @@
 //! `fullbore lab`.
 
+mod disk;
+mod output;
 mod progress;
+mod records;
 mod reports;
 mod select;
 
-use std::io::{ErrorKind, Write, stdout};
+use std::io::stdout;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow};
 use fullbore_lab::record::{Effort, LabRun};
@@ -19,6 +21,7 @@ use fullbore_report::lab::{markdown, text};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use signal_hook::consts::signal::{SIGINT, SIGTERM};
 
+use self::output::{print, unix_ns};
 use self::progress::Shown;
 use self::reports::{Reports, read};
 use crate::args::lab::{Cpus, LabEngineOptions, LabOptions, LabStageOptions, LabTask, ShowOptions};
@@ -32,10 +35,19 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit> {
     match &options.task {
         None => measure(options),
         Some(LabTask::List { suites }) => print(&select::listing(suites)?),
-        Some(LabTask::Show(options)) => show(options),
-        Some(LabTask::Compare { before, after, fail_below, all }) => {
-            compare_files(before, after.as_deref(), *fail_below, *all)
+        Some(LabTask::Show(options)) if records::is_of_disk(&options.file) => {
+            records::show(options)
         }
+        Some(LabTask::Show(options)) => show(options),
+        Some(LabTask::Disk(options)) => disk::run(options),
+        Some(LabTask::Import(options)) => records::import(options),
+        Some(LabTask::Compare { before, after, fail_below, all, report }) => match after {
+            Some(after) if records::is_of_disk(before) || records::is_of_disk(after) => {
+                records::compare(before, after, *fail_below, report)
+            }
+            _ if !report.is_empty() => Err(only_disks().into()),
+            _ => compare_files(before, after.as_deref(), *fail_below, *all),
+        },
     }
 }
 
@@ -182,11 +194,6 @@ fn pin(cpus: &Cpus) -> Result<(), Failure> {
     })
 }
 
-fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// The exit status: wrong output counts as an answer, a failure does not.
 fn end(record: &LabRun) -> Exit {
     if record.has_wrong_answer() {
@@ -221,6 +228,14 @@ fn compare_files(before: &Path, after: Option<&Path>, fail_below: f64, all: bool
     Ok(if has_regression { Exit::No } else { Exit::Done })
 }
 
+fn only_disks() -> Failure {
+    Failure {
+        message: "lab compare: --report: it needs two records of a disk".to_owned(),
+        hint: "without --report, fullbore compares the other suites as text".to_owned(),
+        exit: Exit::NotDone,
+    }
+}
+
 fn nothing_to_compare(before: &Path, after: Option<&Path>) -> Failure {
     let (message, hint) = match after {
         Some(after) => (
@@ -237,14 +252,4 @@ fn nothing_to_compare(before: &Path, after: Option<&Path>) -> Failure {
         ),
     };
     Failure { message, hint: hint.to_owned(), exit: Exit::NotDone }
-}
-
-/// Prints text; a reader that leaves early is no failure.
-fn print(text: &str) -> Result<Exit> {
-    match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(anyhow!("lab: writing standard output: {}", crate::messages::plain(&error)))
-        }
-        _ => Ok(Exit::Done),
-    }
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fullbore_lab::disk::record::DiskRun;
 use fullbore_lab::record::LabRun;
+use fullbore_report::disk;
 use fullbore_report::lab::{json, markdown};
 
 use crate::exit::Exit;
@@ -14,8 +16,9 @@ use crate::whole_file::{check, replace};
 #[derive(Debug)]
 pub(crate) struct Reports(Vec<(PathBuf, Form)>);
 
-#[derive(Clone, Copy, Debug)]
-enum Form {
+/// What a report is written as; the end of its name says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
     Json,
     Html,
     Markdown,
@@ -40,7 +43,32 @@ impl Reports {
 
     /// Writes all of them; the first failure is told after the others were tried.
     pub(crate) fn write(&self, run: &LabRun) -> Result<(), Failure> {
-        let written: Vec<_> = self.0.iter().map(|(path, form)| write(path, *form, run)).collect();
+        self.write_texts(&|form| match form {
+            Form::Json => json::to_string(run).map_err(|error| error.to_string()),
+            Form::Html => Ok(fullbore_report::lab::html::page(run)),
+            Form::Markdown => Ok(markdown::document(run)),
+        })
+    }
+
+    /// The same of a record of a disk.
+    pub(super) fn write_disk(&self, run: &DiskRun) -> Result<(), Failure> {
+        self.write_texts(&|form| match form {
+            Form::Json => disk::json::to_string(run).map_err(|error| error.to_string()),
+            Form::Html => Ok(disk::html::page(run)),
+            Form::Markdown => Ok(disk::markdown::document(run)),
+        })
+    }
+
+    /// Writes each report with the text of its form.
+    pub(super) fn write_texts(
+        &self,
+        text: &dyn Fn(Form) -> Result<String, String>,
+    ) -> Result<(), Failure> {
+        let write = |(path, form): &(PathBuf, Form)| {
+            let text = text(*form).map_err(|error| failure(path, &error, ""))?;
+            replace(path, text.as_bytes()).map_err(|error| failure(path, &plain(&error), ""))
+        };
+        let written: Vec<_> = self.0.iter().map(write).collect();
         written.into_iter().collect()
     }
 }
@@ -62,18 +90,6 @@ fn form(path: &Path) -> Result<Form, Failure> {
             Err(failure(path, "the name must end in .json, .html or .md", "try --report lab.html"))
         }
     }
-}
-
-/// Writes one report.
-fn write(path: &Path, form: Form, run: &LabRun) -> Result<(), Failure> {
-    let text = match form {
-        Form::Json => {
-            json::to_string(run).map_err(|error| failure(path, &error.to_string(), ""))?
-        }
-        Form::Html => fullbore_report::lab::html::page(run),
-        Form::Markdown => markdown::document(run),
-    };
-    replace(path, text.as_bytes()).map_err(|error| failure(path, &plain(&error), ""))
 }
 
 /// Reads a record.

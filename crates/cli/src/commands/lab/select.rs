@@ -4,11 +4,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::Result;
+use fullbore_lab::record::Effort;
 use fullbore_lab::suite::{BUILT_IN, Suite, built_in, read};
 
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
 use crate::nearest::nearest;
+
+/// Name of the suite of disks.
+const DISK: &str = "disk";
 
 /// The named suites, each with the wanted cases.
 pub(super) fn suites(names: &[String], only_ladder: bool) -> Result<Vec<Suite>, Failure> {
@@ -64,8 +68,17 @@ pub(super) fn pair_builds(suites: &mut Vec<Suite>, before: &Path) -> Result<(), 
 /// All suites, their cases, and what they need.
 pub(super) fn listing(names: &[String]) -> Result<String, Failure> {
     let all: Vec<String> = BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let suites = suites(if names.is_empty() { &all } else { names }, false)?;
-    Ok(fullbore_report::lab::text::listing(&suites))
+    // The suite of disks is measured by a command of its own.
+    let with_disk = names.is_empty() || names.iter().any(|name| name == DISK);
+    let names = if names.is_empty() { all } else { names.to_vec() };
+    let names: Vec<String> = names.into_iter().filter(|name| name != DISK).collect();
+    let mut text = fullbore_report::lab::text::listing(&suites(&names, false)?);
+    if with_disk {
+        let suite = fullbore_lab::disk::suite(Effort::Usual, None)
+            .map_err(|error| failure(format!("lab: the suite disk: {error}"), ""))?;
+        text.push_str(&fullbore_report::disk::text::listing(&suite));
+    }
+    Ok(text)
 }
 
 fn failure(message: String, hint: &str) -> Failure {
@@ -86,7 +99,7 @@ fn suite(name: &str) -> Result<Suite, Failure> {
         name.split_once('/').map_or((name, None), |(suite, case)| (suite, Some(case)));
     let Some(text) = built_in(suite) else {
         let known: Vec<_> = BUILT_IN.iter().map(|(name, _)| *name).collect();
-        let others = ["list", "show", "compare"];
+        let others = ["list", "show", "compare", "disk", "import"];
         let hint = match nearest(suite, known.iter().chain(&others).copied()) {
             Some(near) => format!("did you mean '{near}'? See fullbore lab list"),
             None => {

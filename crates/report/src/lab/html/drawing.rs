@@ -9,7 +9,7 @@ pub(super) const LOOKS: usize = 10;
 
 /// Width of a drawing on a desk and on a phone, in units of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Width {
+pub(crate) enum Width {
     /// 960 units.
     Wide,
     /// 358 units: what a phone of 390 pixels has left.
@@ -17,14 +17,14 @@ pub(super) enum Width {
 }
 
 impl Width {
-    pub(super) fn units(self) -> f64 {
+    pub(crate) fn units(self) -> f64 {
         match self {
             Self::Wide => 960.0,
             Self::Narrow => 358.0,
         }
     }
 
-    pub(super) fn class(self) -> &'static str {
+    pub(crate) fn class(self) -> &'static str {
         match self {
             Self::Wide => "wide",
             Self::Narrow => "narrow",
@@ -32,7 +32,7 @@ impl Width {
     }
 
     /// Marks that fit on a horizontal axis.
-    pub(super) fn ticks(self) -> usize {
+    pub(crate) fn ticks(self) -> usize {
         match self {
             Self::Wide => 9,
             Self::Narrow => 4,

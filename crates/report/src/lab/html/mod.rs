@@ -2,12 +2,12 @@
 
 mod bars;
 mod chart;
-mod drawing;
+pub(crate) mod drawing;
 mod heat;
 mod latency;
 mod lines;
 mod page;
-mod scale;
+pub(crate) mod scale;
 mod tables;
 
 use fullbore_lab::record::LabRun;

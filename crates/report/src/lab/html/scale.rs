@@ -4,7 +4,7 @@ use fullbore_lab::Estimate;
 
 /// An axis over positive values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     low: f64,
     high: f64,
     is_logarithmic: bool,
@@ -18,14 +18,14 @@ const ROOM: f64 = 1.4;
 
 impl Scale {
     /// A logarithmic axis that holds all values, with a little room at both ends; `None` without a positive value.
-    pub(super) fn logarithmic(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = ends(values)?;
         let room = (high / low).powf(0.04).max(1.03);
         Some(Self { low: low / room, high: high * room, is_logarithmic: true })
     }
 
     /// The middles, and the ends of intervals as far as they do not drown the middles.
-    pub(super) fn worth_showing(estimates: &[Estimate]) -> Vec<f64> {
+    pub(crate) fn worth_showing(estimates: &[Estimate]) -> Vec<f64> {
         let Some((low, high)) = ends(estimates.iter().map(|estimate| estimate.middle)) else {
             return Vec::new();
         };
@@ -35,7 +35,7 @@ impl Scale {
     }
 
     /// An axis from zero, or a logarithmic one when that would hide the small values.
-    pub(super) fn suiting(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn suiting(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = ends(values)?;
         if high / low > WIDE {
             // A whole decade below the smallest, so that it has a length too.
@@ -44,12 +44,12 @@ impl Scale {
         Some(Self { low: 0.0, high: high * 1.02, is_logarithmic: false })
     }
 
-    pub(super) fn is_logarithmic(&self) -> bool {
+    pub(crate) fn is_logarithmic(&self) -> bool {
         self.is_logarithmic
     }
 
     /// Where a value lies, 0 to 1; values outside lie at the ends.
-    pub(super) fn place(&self, value: f64) -> f64 {
+    pub(crate) fn place(&self, value: f64) -> f64 {
         let place = if self.is_logarithmic {
             (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -59,12 +59,12 @@ impl Scale {
     }
 
     /// Whether a value lies on the axis.
-    pub(super) fn holds(&self, value: f64) -> bool {
+    pub(crate) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
     /// Round values, at most about `most`.
-    pub(super) fn ticks(&self, most: usize) -> Vec<f64> {
+    pub(crate) fn ticks(&self, most: usize) -> Vec<f64> {
         if !self.is_logarithmic {
             return linear_ticks(self.high, most);
         }
