@@ -134,7 +134,7 @@ impl Finding {
     /// The same with what was said of the longest job.
     pub(crate) fn seen(mut self, message: &str) -> Self {
         if !message.is_empty() {
-            self.detail = format!("Of the longest of them, fullbore said: {message}");
+            self.detail = format!("The verdict on the longest of them: {message}");
         }
         self
     }

@@ -159,7 +159,7 @@ mod tests {
         let bytes: Vec<u8> = (1..=100).collect();
         for width in [16, 32, 64] {
             if carry(width, &bytes, 0).is_none() {
-                crate::skip::skipped(&format!("vectors of {width} bytes, which this CPU lacks"));
+                crate::skip::lacking(&format!("vectors of {width} bytes"));
                 continue;
             }
             for at in 0..=100 - width {

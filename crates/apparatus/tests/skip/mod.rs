@@ -6,3 +6,9 @@ pub(crate) fn skipped(why: &str) {
     assert!(may_skip, "skipped: {why} (FULLBORE_CI is set, so this is a failure)");
     eprintln!("skipped: {why}");
 }
+
+/// Prints what is skipped because this CPU lacks it: no failure even in CI, which cannot install a CPU.
+#[allow(dead_code, reason = "not every test asks the CPU for something")]
+pub(crate) fn lacking(what: &str) {
+    eprintln!("skipped: {what}, which this CPU lacks");
+}

@@ -80,7 +80,7 @@ mod tests {
     fn both_versions_of_the_rounds_match_the_standard() {
         let key = [0x5a; 32];
         let Some(mut kernel) = Kernel::new(&key) else {
-            return crate::tiers::skipped("the kernels of avx512, which this CPU lacks");
+            return crate::tiers::lacking("the kernels of avx512");
         };
         let naive = Naive::new(&key);
         for ports in [Ports::Two, Ports::Four] {
