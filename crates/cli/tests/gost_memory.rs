@@ -63,10 +63,11 @@ fn with_little_memory_it_works_or_says_why_not_before_it_writes_anything() {
         "{fullbore} gen zero --bytes 20M > data; {fullbore} gost seal --key-file key data > sealed",
     );
     assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
-    // What loading the program takes is a matter of its size.
-    let loads =
-        |kib: &u32| bash(&format!("ulimit -v {kib}; {{fullbore}} --version")).status.success();
-    let least = (10_000..100_000).step_by(1000).find(loads).unwrap();
+    // What loading the program and reading arguments takes is a matter of its size.
+    let loads = |kib: &u32| {
+        bash(&format!("ulimit -v {kib}; {{fullbore}} gost seal --help")).status.success()
+    };
+    let least = (10_000..100_000).step_by(1000).find(loads).unwrap() + 1000;
     let iv = "00112233445566778899aabbccddeeff";
     let (mut worked, mut refused) = (0, 0);
     for task in [
