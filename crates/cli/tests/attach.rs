@@ -131,6 +131,29 @@ fn times_and_bytes_count_from_the_moment_of_attaching() {
 }
 
 #[test]
+fn what_watches_a_pipeline_or_wraps_it_is_no_stage() {
+    for wrapper in ["{fullbore} run -q", "{fullbore} sh -c", "timeout 100 sh -c", "setsid -w sh -c"]
+    {
+        let place = Sandbox::new();
+        // The reader keeps the wrapper among the stages of a pipeline.
+        let line = format!("({wrapper} 'yes | gzip -1'; :) | cat");
+        let running = Running::start(&place, &line);
+        let gzip = running.process("gzip -1");
+        let record = attached(&place, gzip.0, &["--for", "500ms"]);
+        let mut seen: Vec<&str> =
+            record.stages.iter().map(|stage| stage.command.as_str()).collect();
+        seen.retain(|command| *command != "cat");
+        assert_eq!(seen, ["yes", "gzip -1"], "{wrapper}");
+        assert_eq!(
+            record.findings[0].kind,
+            FindingKind::CpuBound,
+            "{wrapper}: {}",
+            record.findings[0].message
+        );
+    }
+}
+
+#[test]
 fn a_pipeline_that_was_attached_to_and_left_is_the_same() {
     for line in [
         "seq 2000000 | gzip -1 | gzip -dc | md5sum >out; echo \"${PIPESTATUS[@]}\" >>out",

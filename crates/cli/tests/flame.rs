@@ -138,6 +138,32 @@ fn where_perf_events_are_forbidden_waits_are_still_known() {
     assert!(page.contains("functions on a CPU are unknown: perf_event_open"), "why is on the page");
 }
 
+/// What level 3 of `kernel.perf_event_paranoid` does in the kernels of Debian and Ubuntu: perf_event_open(2) says EACCES to all
+/// but root.
+#[test]
+fn at_level_3_of_paranoia_a_user_gets_waits_and_is_told_what_is_missing() {
+    require_programs!("perl", "setpriv");
+    require!(cfg!(target_arch = "x86_64"), "the filter is for x86-64");
+    require!(rustix::process::geteuid().is_root(), "only root can become another user");
+    let place = Sandbox::new();
+    split::compile(&place, "split", &[]);
+    let copy = place.copy_program(fullbore(), "fullbore-copy");
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    fs::set_permissions(place.path("."), permissions).unwrap();
+    let refused = FORBIDDEN.replace("0x50001", "0x5000d");
+    let mut command = place.command("perl");
+    command.args(["-e", &refused]);
+    command.args(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(copy);
+    command.args(["run", "--flame", "out.folded", &line()]);
+    let ended = finish(command);
+    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
+    let stacks = stacks(&place, "out.folded");
+    assert!(time_of(&stacks, "2 ", |stack| has(stack, "h")) > 300_000.0, "{stacks:?}");
+    let said: Vec<&str> =
+        ended.stderr.lines().filter(|line| line.contains("perf_event_paranoid")).collect();
+    assert_eq!(said.len(), 1, "{}", ended.stderr);
+}
+
 #[test]
 fn without_privileges_only_the_kernel_is_one_block() {
     require_programs!("setpriv");
@@ -293,4 +319,30 @@ fn counters_are_shown_for_each_stage() {
         "{}",
         ended.stderr
     );
+}
+
+/// The same events, counted by perf for the same stage. What perf does itself is a hundredth of that at most.
+#[test]
+fn counters_agree_with_perf_stat() {
+    require_programs!("perf");
+    let place = Sandbox::new();
+    let record = place.record(
+        &["--counters"],
+        "seq 4000000 | perf stat -x, -o perf.out -e page-faults,instructions sort --parallel=1 -S 400M | tail -1",
+    );
+    let sort = record.stages.iter().find(|stage| stage.command.contains("sort")).unwrap();
+    let counters = sort.counters.unwrap();
+    let text = fs::read_to_string(place.path("perf.out")).unwrap();
+    let of_perf = |event: &str| {
+        let line = text.lines().find(|line| line.contains(event)).unwrap();
+        line.split(',').next().unwrap().parse::<u64>().ok()
+    };
+    let agree = |event: &str, ours: Option<u64>, theirs: Option<u64>| {
+        assert_eq!(ours.is_some(), theirs.is_some(), "{event}: {ours:?}, perf {theirs:?}");
+        let (Some(ours), Some(theirs)) = (ours, theirs) else { return };
+        let off = ours as f64 / theirs as f64 - 1.0;
+        assert!(off.abs() < 0.05, "{event}: {ours}, perf {theirs}");
+    };
+    agree("page-faults", counters.page_faults, of_perf("page-faults"));
+    agree("instructions", counters.instructions, of_perf("instructions"));
 }

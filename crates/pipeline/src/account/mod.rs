@@ -32,6 +32,7 @@ use crate::account::wakes::Wakes;
 use crate::sample::{Doing, Look, ProcessLook};
 use crate::topology::Topology;
 use crate::topology::pipes::PipeKey;
+use crate::topology::process::Process;
 use crate::topology::stage::Stage;
 use fullbore_record::Cause;
 
@@ -220,7 +221,9 @@ impl Accounts {
         let Some(account) = self.processes.get_mut(&seen.pid) else { return };
         let stage = &mut self.stages[account.stage];
         let sample = samples.entry(account.stage).or_default();
-        let par = topology.processes.get(&seen.pid).and_then(|process| process.kin.par);
+        let process = topology.processes.get(&seen.pid);
+        let par = process.and_then(|process| process.kin.par);
+        let is_container = process.is_some_and(Process::is_container);
         account.left_cpu = seen.status.left_cpu.or(account.left_cpu);
         let wakes = Wakes::of(seen, account.left_cpu);
         account.wakes.add(wakes);
@@ -229,9 +232,11 @@ impl Accounts {
             account.cpu_ns += task.running_ns;
             stage.unseen.bytes |= matches!(task.doing, Doing::Moving { .. });
             let reason = reason(&task.doing, account.stage, &topology.pipes, &self.starving);
-            let reason = match par {
-                Some(par) => reason.map(|reason| within_par(reason, par != seen.pid)),
-                None => reason,
+            let reason = match (par, reason) {
+                (Some(par), Some(reason)) => Some(within_par(reason, par != seen.pid)),
+                // Whatever brings it news of its children (a signal, a socket), it waits for them.
+                (None, Some(Reason::Other(_))) if is_container => Some(Reason::Other(Cause::Child)),
+                _ => reason,
             };
             sample.add(task, reason, seen.has_ended);
             if let Some(alone) = self.alone.sample(account.stage, seen.pid) {

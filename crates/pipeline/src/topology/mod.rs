@@ -319,14 +319,23 @@ impl Topology {
         is_wrapper.then_some(parent.pid)
     }
 
-    /// Whether every end of a pipe that a process holds is held by one of its children, too: it has them for these.
+    /// Whether every end of a pipe that a process holds is held by one of its children, too (it has them for these), or is of
+    /// a pipe that it has for itself.
     fn only_hands_on(&self, pid: i32) -> bool {
         let Some(process) = self.processes.get(&pid) else { return false };
         let which = |end: &PipeEnd| (end.pipe, end.reads, end.writes);
-        process.ends.iter().all(|end| {
+        let is_handed_on = |end: &PipeEnd| {
             let is_same = |other: &PipeEnd| which(other) == which(end);
             self.children(pid).any(|child| child.ends.iter().any(is_same))
-        })
+        };
+        // By a pipe of which it holds both ends, a program wakes itself.
+        let has = |end: &PipeEnd, reads: bool| {
+            process.ends.iter().any(|other| {
+                other.pipe == end.pipe && if reads { other.reads } else { other.writes }
+            })
+        };
+        let is_for_itself = |end: &PipeEnd| has(end, true) && has(end, false);
+        process.ends.iter().all(|end| is_for_itself(end) || is_handed_on(end))
     }
 
     fn make_parent(&mut self, pid: i32, role: Role, now_ns: u64) {

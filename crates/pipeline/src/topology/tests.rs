@@ -150,6 +150,15 @@ fn programs_that_only_start_others_are_no_stages() {
 }
 
 #[test]
+fn a_program_that_wakes_itself_by_a_pipe_only_starts_others() {
+    let starters = [
+        ("fullbore run a|b", vec![end(3, 6, false), end(4, 6, true)]),
+        ("sh -c a|b", vec![end(1, 9, true)]),
+    ];
+    assert_eq!(working(&with_a_pipeline_below(&starters)), ["a", "b"]);
+}
+
+#[test]
 fn a_program_with_pipes_of_its_own_stays_a_stage() {
     // It reads the names of files, and starts a pipeline for them.
     let starters = [
