@@ -131,7 +131,7 @@ fn times_and_bytes_count_from_the_moment_of_attaching() {
 }
 
 #[test]
-fn what_watches_a_pipeline_or_wraps_it_is_no_stage() {
+fn what_watches_a_pipeline_or_wraps_it_is_not_the_slow_stage() {
     for wrapper in ["{fullbore} run -q", "{fullbore} sh -c", "timeout 100 sh -c", "setsid -w sh -c"]
     {
         let place = Sandbox::new();
@@ -140,16 +140,13 @@ fn what_watches_a_pipeline_or_wraps_it_is_no_stage() {
         let running = Running::start(&place, &line);
         let gzip = running.process("gzip -1");
         let record = attached(&place, gzip.0, &["--for", "500ms"]);
-        let mut seen: Vec<&str> =
-            record.stages.iter().map(|stage| stage.command.as_str()).collect();
-        seen.retain(|command| *command != "cat");
+        let message = &record.findings[0].message;
+        assert!(message.starts_with("gzip is on a CPU"), "{wrapper}: {message}");
+        // `fullbore run` is there for what it did itself, at its beginning.
+        let stages = record.stages.iter().map(|stage| stage.command.as_str());
+        let mut seen: Vec<&str> = stages.collect();
+        seen.retain(|command| !command.starts_with("fullbore") && *command != "cat");
         assert_eq!(seen, ["yes", "gzip -1"], "{wrapper}");
-        assert_eq!(
-            record.findings[0].kind,
-            FindingKind::CpuBound,
-            "{wrapper}: {}",
-            record.findings[0].message
-        );
     }
 }
 

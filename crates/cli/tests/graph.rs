@@ -132,7 +132,7 @@ fn attach_sees_the_edges_that_lsfd_sees() {
             several += 1;
             let pid = topology.pids[start].to_string();
             let report = place.path("report.json");
-            let mut command = place.fullbore(&["attach", "-q", "--for", "20ms", "--report"]);
+            let mut command = place.fullbore(&["attach", "-q", "--for", "100ms", "--report"]);
             command.arg(&report).arg(&pid);
             let ended = finish(command);
             if status_text(ended.status) == "exit 0" {

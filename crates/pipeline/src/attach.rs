@@ -141,6 +141,9 @@ fn watch(
     onlooker: &mut dyn Onlooker,
 ) {
     let begin = Instant::now();
+    // What holds more than it will use is seen to have closed that.
+    attached.sample();
+    thread::sleep(SETTLED);
     let mut pace = Pace::new(u64::from(std::process::id()) ^ attached.elapsed_ns());
     let end = duration.map(|duration| begin + duration);
     let mut next_show = onlooker.interval().map(|interval| begin + interval);

@@ -39,7 +39,7 @@ pub(crate) fn run(options: AttachOptions) -> Result<Exit> {
     if !options.quiet {
         say(&summary(&finished.record, style_of(&stderr())));
     }
-    let mut unwritten = write_flames(&flames, &finished);
+    let mut unwritten = write_flames(&flames, &finished, options.quiet);
     unwritten.extend(reports.into_iter().filter_map(|report| report.write(&finished.record).err()));
     unwritten.iter().for_each(|failure| complain(&failure.message, &failure.hint));
     Ok(if unwritten.is_empty() { Exit::Done } else { Exit::NotDone })

@@ -76,7 +76,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     // The pipeline has ended: a report that cannot be written must not change its exit status.
     let unwritten = reports.into_iter().filter_map(|report| report.write(&finished.record).err());
     let mut unwritten: Vec<Failure> = unwritten.collect();
-    unwritten.extend(write_flames(&flames, &finished));
+    unwritten.extend(write_flames(&flames, &finished, options.quiet));
     for failure in &unwritten {
         complain(&failure.message, &failure.hint);
     }
@@ -106,9 +106,12 @@ pub(crate) fn open_flames(paths: &[PathBuf]) -> Result<Vec<FlameFile>, Failure> 
     paths.iter().cloned().map(FlameFile::open).collect()
 }
 
-/// Writes the towers of a run; returns what failed.
-pub(crate) fn write_flames(files: &[FlameFile], finished: &Finished) -> Vec<Failure> {
+/// Writes the towers of a run, and says what they lack; returns what failed.
+pub(crate) fn write_flames(files: &[FlameFile], finished: &Finished, quiet: bool) -> Vec<Failure> {
     let Some(profile) = &finished.profile else { return Vec::new() };
+    if !quiet {
+        profile.notes.iter().for_each(|note| say(&format!("  flame: {note}\n")));
+    }
     files.iter().filter_map(|file| file.write(profile).err()).collect()
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sandbox::{Sandbox, finish, status_text};
 
-/// Works in `f` and, three sevenths of that, in `g`; waits in `h` (asleep) and in `k` (for input). The first argument says how
+/// Works in `f` and, three sevenths of that, in `g`, each time for another while, so that no sampling keeps step with it; waits in `h` (asleep) and in `k` (for input). The first argument says how
 /// often, the second where to write the seconds of `f`, `g` (on a CPU), `h` and `k` (by the clock).
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -22,8 +22,9 @@ int main(int c, char **v) {
     char *b = malloc(65536);
     double s = 0, in[4] = {0}, at[5];
     for (long i = atol(v[1]); i > 0; i--) {
-        at[0] = now(CLOCK_THREAD_CPUTIME_ID); s += f(700000);
-        at[1] = now(CLOCK_THREAD_CPUTIME_ID); s += g(300000);
+        long work = 500000 + i * 7919 % 1000000;
+        at[0] = now(CLOCK_THREAD_CPUTIME_ID); s += f(work / 10 * 7);
+        at[1] = now(CLOCK_THREAD_CPUTIME_ID); s += g(work / 10 * 3);
         in[0] += at[1] - at[0]; in[1] += now(CLOCK_THREAD_CPUTIME_ID) - at[1];
         at[2] = now(CLOCK_MONOTONIC); h(3000000);
         at[3] = now(CLOCK_MONOTONIC); s += k(b);

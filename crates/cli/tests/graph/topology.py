@@ -79,6 +79,8 @@ for process in range(count):
     ready, told = os.pipe()  # closed by execve(2)
     pid = os.fork()
     if pid == 0:
+        # Out of the way of what is closed before execve(2).
+        os.dup2(told, 2000, inheritable=False)
         choose.seed(seed * 100 + process)
         if choose.random() < 0.2 and os.fork() == 0:
             # A copy that works for the same stage.

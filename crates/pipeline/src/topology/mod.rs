@@ -81,6 +81,7 @@ impl Topology {
         for pid in parting.parents {
             self.part(pid, now_ns);
         }
+        self.part_wrappers(now_ns);
         if self.stages.iter().filter(|stage| stage.repeats.is_none()).count() > STAGES_MAX {
             join_repetitions(&mut self.stages, Likeness::SameProgram, None);
         }
@@ -295,17 +296,25 @@ impl Topology {
         }
     }
 
-    /// Makes each child of a process, with its descendants, a stage of its own; so with the processes above it that do
-    /// nothing but wait for it.
+    /// Makes each child of a process, with its descendants, a stage of its own.
     fn part(&mut self, pid: i32, now_ns: u64) {
         let is_copy_of_shell = |process: &Process| process.words == self.roots.shell_words;
         let is_shell = self.processes.get(&pid).is_some_and(is_copy_of_shell);
         let role = if is_shell || self.only_hands_on(pid) { Role::Container } else { Role::Parent };
         self.make_parent(pid, role, now_ns);
-        let mut below = (role == Role::Container).then_some(pid);
-        while let Some(wrapper) = below.and_then(|pid| self.wrapper_of(pid)) {
-            self.make_parent(wrapper, Role::Container, now_ns);
-            below = Some(wrapper);
+    }
+
+    /// Makes the processes above containers which do nothing but wait for them containers, too. One that holds an end for
+    /// itself while it starts them is seen to be one when it has closed that.
+    fn part_wrappers(&mut self, now_ns: u64) {
+        let containers = self.processes.values().filter(|process| process.is_container());
+        let containers: Vec<i32> = containers.map(|process| process.pid).collect();
+        for container in containers {
+            let mut below = container;
+            while let Some(wrapper) = self.wrapper_of(below) {
+                self.make_parent(wrapper, Role::Container, now_ns);
+                below = wrapper;
+            }
         }
     }
 
@@ -319,14 +328,14 @@ impl Topology {
         is_wrapper.then_some(parent.pid)
     }
 
-    /// Whether every end of a pipe that a process holds is held by one of its children, too (it has them for these), or is of
-    /// a pipe that it has for itself.
+    /// Whether every end of a pipe that a process holds is held by one that it started, too (it has them for these), or is
+    /// of a pipe that it has for itself.
     fn only_hands_on(&self, pid: i32) -> bool {
         let Some(process) = self.processes.get(&pid) else { return false };
         let which = |end: &PipeEnd| (end.pipe, end.reads, end.writes);
         let is_handed_on = |end: &PipeEnd| {
             let is_same = |other: &PipeEnd| which(other) == which(end);
-            self.children(pid).any(|child| child.ends.iter().any(is_same))
+            self.is_held_below(pid, &is_same)
         };
         // By a pipe of which it holds both ends, a program wakes itself.
         let has = |end: &PipeEnd, reads: bool| {
@@ -336,6 +345,12 @@ impl Topology {
         };
         let is_for_itself = |end: &PipeEnd| has(end, true) && has(end, false);
         process.ends.iter().all(|end| is_for_itself(end) || is_handed_on(end))
+    }
+
+    /// Whether a descendant of a process holds such an end; `fullbore run` itself has put its own away.
+    fn is_held_below(&self, pid: i32, is_such: &dyn Fn(&PipeEnd) -> bool) -> bool {
+        self.children(pid)
+            .any(|child| child.ends.iter().any(is_such) || self.is_held_below(child.pid, is_such))
     }
 
     fn make_parent(&mut self, pid: i32, role: Role, now_ns: u64) {
