@@ -144,7 +144,8 @@ fn watch(
     // What holds more than it will use is seen to have closed that.
     attached.sample();
     thread::sleep(SETTLED);
-    let mut pace = Pace::new(u64::from(std::process::id()) ^ attached.elapsed_ns());
+    let seed = u64::from(std::process::id()) ^ attached.elapsed_ns();
+    let mut pace = Pace::new(seed).for_profile(attached.watch.profiling.is_some());
     let end = duration.map(|duration| begin + duration);
     let mut next_show = onlooker.interval().map(|interval| begin + interval);
     loop {

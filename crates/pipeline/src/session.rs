@@ -197,7 +197,7 @@ impl Session {
                 counting: options.counters.then(Counting::default),
                 profiling: started.profiling.take(),
             },
-            pace: Pace::new(started.unix_ns),
+            pace: Pace::new(started.unix_ns).for_profile(options.profile),
             doubts: Vec::new(),
             was_interrupted: false,
             beat: Beat { last_ns: 0, pause: Duration::ZERO, next: started.at, continued },

@@ -9,6 +9,7 @@ use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 use crate::binary::Binary;
 use crate::callers::Callers;
 use crate::frame::{BinaryId, Frame};
+use crate::kernel::KernelSymbols;
 use crate::perf_map::PerfMap;
 use crate::symbols::Symbols;
 use crate::tally::Tally;
@@ -25,11 +26,12 @@ impl Names {
     ///
     /// A function without one is called by its program and where it begins, such as `sort+0x5a30`.
     #[must_use]
-    pub fn of<K: Ord + Clone>(tally: &Tally<K>, callers: &Callers) -> Self {
+    pub fn of<K: Ord + Clone>(tally: &Tally<K>, callers: &Callers, kernel: KernelSymbols) -> Self {
         let frames: BTreeSet<Frame> = tally.frames().collect();
         let mut names = HashMap::new();
         let mut code: BTreeMap<BinaryId, Vec<u64>> = BTreeMap::new();
         let mut made: BTreeMap<i32, PerfMap> = BTreeMap::new();
+        let mut ahead = Some(kernel);
         let mut kernel = None;
         for frame in frames {
             let name = match frame {
@@ -38,7 +40,8 @@ impl Names {
                     continue;
                 }
                 Frame::Kernel(address) => {
-                    let symbols = kernel.get_or_insert_with(kernel_symbols);
+                    let symbols =
+                        kernel.get_or_insert_with(|| ahead.take().unwrap_or_default().get());
                     symbols.find(address).map_or_else(|| "[kernel]".to_owned(), str::to_owned)
                 }
                 Frame::Made { pid, address } => {
@@ -61,10 +64,6 @@ impl Names {
     pub(crate) fn get(&self, frame: Frame) -> &[String] {
         self.0.get(&frame).map_or(&[], Vec::as_slice)
     }
-}
-
-fn kernel_symbols() -> Symbols {
-    Symbols::of_kernel(&std::fs::read_to_string("/proc/kallsyms").unwrap_or_default())
 }
 
 /// The names at these places of a file.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use fullbore_perf::{Event, Happened, Sample, Stacks};
 use fullbore_proc::Root;
-use fullbore_profile::{Callers, Frame, Mapped, Stack, Tally};
+use fullbore_profile::{Callers, Frame, KernelSymbols, Mapped, Stack, Tally};
 
 use crate::account::reason::Reason;
 use crate::observed::Observed;
@@ -39,6 +39,7 @@ pub(crate) struct Profiling {
     /// Those on a CPU; `None` where Linux refuses them.
     stacks: Option<Stacks>,
     callers: Callers,
+    kernel: KernelSymbols,
     tally: Tally<(i32, Did)>,
     family: Family,
     /// Where each thread waits.
@@ -81,8 +82,14 @@ impl Profiling {
                     .to_owned(),
             );
         }
+        let reads_kernel = stacks.as_ref().is_some_and(Stacks::sees_kernel);
+        let out_of_the_way = || {
+            let _ = fullbore_process::run_only_when_idle();
+        };
+        let kernel = reads_kernel.then(|| KernelSymbols::ahead(out_of_the_way));
         Self {
             root: Root::system(),
+            kernel: kernel.unwrap_or_default(),
             stacks,
             callers: Callers::default(),
             tally: Tally::default(),

@@ -30,7 +30,8 @@ impl Profiling {
         topology: &Topology,
         numbers: &Numbers,
     ) -> Profile {
-        let names = Names::of(&self.tally, &self.callers);
+        let kernel = std::mem::take(&mut self.kernel);
+        let names = Names::of(&self.tally, &self.callers, kernel);
         let mut stages: BTreeMap<u32, OfStage> = BTreeMap::new();
         for ((pid, did), stacks) in self.tally.all() {
             let index = self.family.stage_of(*pid);
