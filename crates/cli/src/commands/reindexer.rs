@@ -6,11 +6,12 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use fullbore_process::{hand_on_closed_descriptors, hand_on_ignored_signals};
 
 use crate::args::reindexer::{LoadOptions, LoadTask, QueryOptions, QueryTask};
 use crate::exit::Exit;
@@ -92,6 +93,8 @@ fn become_python(command: &str, words: Vec<OsString>) -> Result<Exit> {
     let python = interpreter(&program);
     let mut process = Command::new(&python);
     process.args(["-c", START, command]).args(words).env(BINARY, program);
+    hand_on_ignored_signals(&mut process);
+    hand_on_closed_descriptors();
     let error = process.exec();
     let hint = match error.kind() {
         ErrorKind::NotFound => {
@@ -108,7 +111,7 @@ fn become_python(command: &str, words: Vec<OsString>) -> Result<Exit> {
 }
 
 /// The interpreter: that of `$FULLBORE_PYTHON`, or the one that this program was installed with, or the first in `PATH`.
-fn interpreter(program: &std::path::Path) -> PathBuf {
+fn interpreter(program: &Path) -> PathBuf {
     if let Some(named) = env::var_os(PYTHON).filter(|named| !named.is_empty()) {
         return named.into();
     }
