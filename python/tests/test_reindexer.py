@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 import fullbore
+from fullbore.reindexer._failure import Failure
 
 from .support import NoLeftovers, skip
 
@@ -250,6 +251,27 @@ class Loading(WithEngine):
             count = int(said.rpartition(b"lines 1 to ")[2].split()[0])
             self.assertTrue(count and count % 100 == 0, said)
             self.assertEqual([row["id"] for row in self.query("SELECT id FROM e ORDER BY id")], list(range(1, count + 1)))
+
+    def test_storage_that_fails_is_no_success(self) -> None:
+        # The engine stores what is waiting when it is 20,000 records, in files of up to 4 MB.
+        text = "".join(f'{{"id":{number},"text":"{number:0100}"}}\n' for number in range(30_000))
+        self.load('{"id":1}\n')
+        line = f'ulimit -f 1000; "$0" load reindexer {self.database} e --pk id'
+        done = subprocess.run(["bash", "-c", line, fullbore.find_binary()], input=text.encode(), capture_output=True, env=environ())
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(f"fullbore: load: {self.database}: e cannot be stored: ", done.stderr.decode())
+
+    def test_on_a_disk_that_is_nearly_full_the_database_is_read_again(self) -> None:
+        from unittest import mock
+
+        from fullbore.reindexer import _engine
+
+        self.load('{"id":1}\n{"id":2}\n')
+        with mock.patch.object(_engine, "NEARLY_FULL_BYTES", 1 << 60):
+            _engine.verify(self.database, "e", 2)
+            with self.assertRaises(Failure) as raised:
+                _engine.verify(self.database, "e", 3)
+        self.assertIn("e has 2 records where 3 were loaded", str(raised.exception))
 
     def test_closed_input_is_said(self) -> None:
         line = f'"$0" load reindexer {self.database} e --pk id <&-'

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Optional
 
-from ._engine import Database, missing
+from ._engine import Database, missing, verify
 from ._failure import Failure, Interrupted, complain
 
 if TYPE_CHECKING:
@@ -117,11 +117,13 @@ def _load(options: argparse.Namespace) -> int:
             interrupted = error
         if loader.failure is not None:
             raise loader.failure
+        records = database.stored(options.namespace)
     finally:
         watch.clear()
         database.close()
         if rejects is not None:
             rejects.close()
+    verify(options.database, options.namespace, records)
     if interrupted is not None:
         complain("load", f"interrupted; lines 1 to {watch.lines} are done: {watch.summary(options.namespace)}")
         raise interrupted

@@ -14,6 +14,8 @@ from typing import Any, Optional
 from ._failure import Failure
 
 BUILTIN = "builtin://"
+# More than the engine writes at once.
+NEARLY_FULL_BYTES = 256 << 20
 SERVERS = ("cproto://", "cprotos://", "ucproto://")
 # struct flock of fcntl(2) on 64-bit Linux: l_type, l_whence, l_start, l_len, l_pid.
 _FLOCK = "hhqqi4x"
@@ -65,7 +67,17 @@ class Database:
             return Transaction(self._try(f"namespace {namespace}", self._rx.new_transaction, namespace))
 
     def ask(self, sql: str) -> Answer:
-        return Answer(self._try("", self._rx.exec_sql, sql))
+        with self._lock:
+            return Answer(self._try("", self._rx.exec_sql, sql))
+
+    def stored(self, namespace: str) -> int:
+        """How many records a namespace has. Fails if its storage does: the engine goes on in memory then, and says nothing."""
+        for row in self.ask("SELECT * FROM #memstats").rows():
+            if row["name"] == namespace:
+                if not row.get("storage_ok", True):
+                    raise Failure(f"{self.address}: {namespace} cannot be stored: {row.get('storage_status')}")
+                return int(row["items_count"])
+        return 0
 
     def close(self) -> None:
         self._rx.close()
@@ -76,6 +88,23 @@ class Database:
         except Exception as error:
             place = f"{self.address}: {object}" if object else self.address
             raise Failure(f"{place}: {error}", _hint(str(error))) from error
+
+
+def verify(address: str, namespace: str, records: int) -> None:
+    """Reads a database that was closed, if its disk is nearly full: what fails when it is closed, the engine does not tell."""
+    folder = _folder(address)
+    if folder is None:
+        return
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize >= NEARLY_FULL_BYTES:
+        return
+    database = Database(address)
+    try:
+        found = database.stored(namespace)
+    finally:
+        database.close()
+    if found != records:
+        raise Failure(f"{folder}: {namespace} has {found} records where {records} were loaded; the disk is nearly full")
 
 
 class Transaction:
@@ -150,7 +179,8 @@ def _refuse_what_cannot_be(folder: str, must_exist: bool) -> None:
     holder = _holder(folder)
     if holder is not None:
         hint = "wait until it ends; several processes can share a database through a server (cproto://)"
-        raise Failure(f"{folder}: locked: process {holder} has the database open", hint)
+        who = f"process {holder}" if holder > 0 else "a process of another container"
+        raise Failure(f"{folder}: locked: {who} has the database open", hint)
 
 
 def _holder(folder: str) -> Optional[int]:

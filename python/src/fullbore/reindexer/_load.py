@@ -20,6 +20,8 @@ from ._lines import Batch
 from ._records import Check, Rejected, checks, has_large_number, parse
 from ._watch import Watch
 
+# Whether the storage still works is asked so often: it takes a millisecond.
+_CHECKED_BATCHES = 16
 TOO_LARGE = "a whole number is beyond 64 bits, which Reindexer does not have"
 
 
@@ -168,6 +170,8 @@ class Loader:
             except Exception as error:
                 hint = "the lines before are in the database" if batch.first_line > 1 else ""
                 raise Failure(f"lines {batch.first_line} to {last} were not loaded: {error}", hint) from error
+        if batch.number % _CHECKED_BATCHES == _CHECKED_BATCHES - 1:
+            self._database.stored(self._namespace)
         for line, text, why in filled.rejects:
             self._watch.rejected(line, why)
             if self._rejects is not None:
