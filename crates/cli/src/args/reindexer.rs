@@ -10,7 +10,7 @@ use super::When;
 /// Load a stream of records into a database.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  \
-    zcat events.gz | fullbore load reindexer builtin:///tmp/db events --pk id --index price:tree,user.name:hash")]
+    zcat e.gz | fullbore load reindexer builtin:///tmp/db events --pk id --index price:tree")]
 pub(crate) enum LoadTask {
     Reindexer(LoadOptions),
 }
@@ -32,9 +32,10 @@ pub(crate) enum QueryTask {
 #[command(
     name = "reindexer",
     after_help = "Examples:\n  \
-        fullbore gen jsonl --rows 1000000 | fullbore load reindexer builtin:///tmp/db events --pk id\n  \
-        zcat e.gz | fullbore load reindexer builtin:///tmp/db events --pk id --index price:tree,message:text --rejects bad.jsonl\n  \
-        fullbore load reindexer cproto://127.0.0.1:6534/shop users --pk id --index all < users.jsonl\n\n\
+        fullbore gen jsonl --rows 1000000 | fullbore load reindexer builtin:///tmp/db e --pk id\n  \
+        fullbore load reindexer builtin:///tmp/db e --pk id --index price:tree,note:text < e.jsonl\n  \
+        fullbore load reindexer builtin:///tmp/db e --rejects bad.jsonl < more.jsonl\n  \
+        fullbore load reindexer cproto://127.0.0.1:6534/shop users --pk id < u.jsonl\n\n\
         Exit status:\n  \
         0 every record was loaded; 1 some were rejected; 2 wrong usage or a failure; 130 interrupted"
 )]
@@ -91,7 +92,7 @@ pub(crate) struct LoadOptions {
     after_help = "Examples:\n  \
         fullbore query reindexer builtin:///tmp/db 'SELECT * FROM events WHERE id = 7'\n  \
         fullbore query reindexer builtin:///tmp/db 'SELECT FACET(level) FROM events' -o json\n  \
-        fullbore query reindexer builtin:///tmp/db \"SELECT * FROM events WHERE message = 'cache'\" | fullbore json select .id\n\n\
+        fullbore query reindexer builtin:///tmp/db 'SELECT * FROM e' | fullbore json select .id\n\n\
         Exit status:\n  \
         0 success; 2 wrong usage, or the query failed; 130 interrupted; 141 the reader of the output left"
 )]
