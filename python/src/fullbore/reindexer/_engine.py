@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional
 
 from ._failure import Failure
@@ -19,10 +19,6 @@ NEARLY_FULL_BYTES = 256 << 20
 SERVERS = ("cproto://", "cprotos://", "ucproto://")
 # struct flock of fcntl(2) on 64-bit Linux: l_type, l_whence, l_start, l_len, l_pid.
 _FLOCK = "hhqqi4x"
-
-
-class Refused(ValueError):
-    """The engine does not take this record."""
 
 
 class Poisoned(Exception):
@@ -108,20 +104,28 @@ def verify(address: str, namespace: str, records: int) -> None:
 
 
 class Transaction:
-    """Records that go in together or not at all. It belongs to one thread."""
+    """Records that go in together or not at all. Only one may be open at a time."""
 
     def __init__(self, raw: Any) -> None:
         self._raw = raw
 
-    def put(self, record: dict[str, Any]) -> None:
-        """Adds a record. pyreindexer releases the interpreter's lock while the engine reads it."""
+    def put(self, records: Sequence[dict[str, Any]]) -> list[tuple[int, str]]:
+        """Adds records; those that the engine refuses, by their places, and why.
+
+        pyreindexer releases the interpreter's lock while the engine reads a record. Its function is called as its method `upsert` calls
+        it: the method takes a tenth of the time for itself.
+        """
+        upsert, transaction = self._raw.api.transaction_item_upsert, self._raw.transaction_wrapper_ptr
+        refused = []
         try:
-            self._raw.upsert(record)
+            for place, record in enumerate(records):
+                code, message = upsert(transaction, record)
+                if code:
+                    refused.append((place, message))
         except SystemError as error:
             # A number of more than 64 bits has become -1.
             raise Poisoned from error
-        except Exception as error:
-            raise Refused(str(error)) from error
+        return refused
 
     def commit(self) -> None:
         self._raw.commit()

@@ -1,4 +1,4 @@
-"""`fullbore load reindexer`: reads batches, fills transactions on several threads, commits them in the order of the input."""
+"""`fullbore load reindexer`: parses batches on several threads, and puts them into the database in the order of the input."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 import subprocess
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import IO, Any, Optional
 
 import orjson
 
 from .._binary import find_binary
-from ._engine import Database, Poisoned, Refused, Transaction
+from ._engine import Database, Poisoned, Transaction
 from ._failure import Failure
 from ._indexes import decided, merged, requested, there
 from ._lines import Batch
@@ -24,14 +24,15 @@ from ._watch import Watch
 _CHECKED_BATCHES = 16
 TOO_LARGE = "a whole number is beyond 64 bits, which Reindexer does not have"
 
+Line = tuple[int, bytes, dict[str, Any]]
+
 
 @dataclass
-class Filled:
-    """A transaction that waits for its turn."""
+class Parsed:
+    """What a batch holds. A line is its number, its text, its record."""
 
-    transaction: Optional[Transaction]
-    records: int = 0
-    rejects: list[tuple[int, bytes, str]] = field(default_factory=list)
+    good: list[Line]
+    rejects: list[tuple[int, bytes, str]]
 
 
 class Plan:
@@ -84,7 +85,7 @@ def _keys(lines: Sequence[bytes]) -> list[dict[str, Any]]:
 
 
 class Loader:
-    """Threads that fill transactions; whoever has the turn commits."""
+    """Threads that parse; whoever has the turn puts what it has parsed into the database."""
 
     def __init__(self, database: Database, namespace: str, watch: Watch, rejects: Optional[IO[bytes]]) -> None:
         self._database, self._namespace = database, namespace
@@ -99,7 +100,7 @@ class Loader:
 
     def reject(self, batch: Batch) -> None:
         """Takes a batch without any record, before the threads are started."""
-        self._commit(batch, self._fill(batch))
+        self._commit(batch, self._parse(batch))
         self._next = batch.number + 1
 
     def start(self, jobs: int, checks: Sequence[Check]) -> None:
@@ -125,7 +126,7 @@ class Loader:
             thread.join()
 
     def stop(self) -> None:
-        """Lets a transaction finish that is being committed, and drops the others."""
+        """Lets a transaction finish that is being committed, and drops what comes after it."""
         with self._state:
             self._stopped = True
             self._state.notify_all()
@@ -148,82 +149,78 @@ class Loader:
             return batch
 
     def _load(self, batch: Batch) -> None:
-        filled = self._fill(batch)
+        parsed = self._parse(batch)
         with self._state:
             self._state.wait_for(lambda: self._stopped or self._next == batch.number)
-            is_dropped = self._stopped
-        if is_dropped:
-            if filled.transaction is not None:
-                filled.transaction.rollback()
-            return
-        # Nobody else has the turn until this is done, so the lock is free for those who fill.
-        self._commit(batch, filled)
+            if self._stopped:
+                return
+        # Nobody else has the turn until this is done, so the lock is free for those who parse.
+        self._commit(batch, parsed)
         with self._state:
             self._next += 1
             self._state.notify_all()
 
-    def _commit(self, batch: Batch, filled: Filled) -> None:
+    def _commit(self, batch: Batch, parsed: Parsed) -> None:
+        """Puts the records of a batch into the database.
+
+        One transaction is open at a time: when several bring new names of members, Reindexer mixes the names up (5.17).
+        """
         last = batch.first_line + len(batch.lines) - 1
-        if filled.transaction is not None:
+        records = 0
+        if parsed.good:
+            transaction, records = self._fill(parsed)
+            if self._stopped:
+                return transaction.rollback()
             try:
-                filled.transaction.commit()
+                transaction.commit()
             except Exception as error:
                 hint = "the lines before are in the database" if batch.first_line > 1 else ""
                 raise Failure(f"lines {batch.first_line} to {last} were not loaded: {error}", hint) from error
         if batch.number % _CHECKED_BATCHES == _CHECKED_BATCHES - 1:
             self._database.stored(self._namespace)
-        for line, text, why in filled.rejects:
+        for line, text, why in sorted(parsed.rejects):
             self._watch.rejected(line, why)
             if self._rejects is not None:
                 self._rejects.write(text + b"\n")
-        self._watch.loaded(filled.records, sum(map(len, batch.lines)) + len(batch.lines), last)
+        return self._watch.loaded(records, sum(map(len, batch.lines)) + len(batch.lines), last)
 
-    def _fill(self, batch: Batch) -> Filled:
-        filled = Filled(None)
-        good = []
+    def _fill(self, parsed: Parsed) -> tuple[Transaction, int]:
+        """A transaction with the records, and how many there are. What the engine refuses is rejected."""
+        transaction = self._database.begin(self._namespace)
+        try:
+            refused = transaction.put([record for _, _, record in parsed.good])
+        except Poisoned:
+            # Begin again without the records that pyreindexer would change.
+            transaction.rollback()
+            large = [has_large_number(record) for _, _, record in parsed.good]
+            if not any(large):
+                raise
+            parsed.rejects += [(line, text, TOO_LARGE) for (line, text, _), is_large in zip(parsed.good, large) if is_large]
+            parsed.good = [each for each, is_large in zip(parsed.good, large) if not is_large]
+            return self._fill(parsed)
+        except BaseException:
+            transaction.rollback()
+            raise
+        parsed.rejects += [(parsed.good[place][0], parsed.good[place][1], why) for place, why in refused]
+        return transaction, len(parsed.good) - len(refused)
+
+    def _parse(self, batch: Batch) -> Parsed:
+        parsed = Parsed([], [])
         for line, text in enumerate(batch.lines, batch.first_line):
             if not text or text.isspace():
                 continue
             try:
-                record = parse(text)
-                for check in self._checks:
-                    why = check(record)
-                    if why is not None:
-                        raise Rejected(why)
+                parsed.good.append((line, text, parse(text)))
             except Rejected as error:
-                filled.rejects.append((line, text, str(error)))
-            else:
-                good.append((line, text, record))
-        if good and not self._stopped:
-            self._put(filled, good)
-        filled.rejects.sort(key=lambda reject: reject[0])
-        return filled
-
-    def _put(self, filled: Filled, good: list[tuple[int, bytes, dict[str, object]]]) -> None:
-        transaction = self._database.begin(self._namespace)
-        refused = []
-        try:
-            for line, text, record in good:
-                try:
-                    transaction.put(record)
-                except Refused as error:
-                    refused.append((line, text, str(error)))
-        except Poisoned:
-            # Begin again without the records that pyreindexer would change.
-            transaction.rollback()
-            large = [each for each in good if has_large_number(each[2])]
-            if not large:
-                raise
-            filled.rejects += [(line, text, TOO_LARGE) for line, text, _ in large]
-            lines = {line for line, _, _ in large}
-            return self._put(filled, [each for each in good if each[0] not in lines])
-        except BaseException:
-            transaction.rollback()
-            raise
-        filled.transaction = transaction
-        filled.records = len(good) - len(refused)
-        filled.rejects += refused
-        return None
+                parsed.rejects.append((line, text, str(error)))
+        for check in self._checks:
+            # Nearly always, all of a batch fit.
+            if check.fits_all([record for _, _, record in parsed.good]):
+                continue
+            reasons = [(each, check.misfit(each[2])) for each in parsed.good]
+            parsed.rejects += [(line, text, why) for (line, text, _), why in reasons if why is not None]
+            parsed.good = [each for each, why in reasons if why is None]
+        return parsed
 
 
 def default_jobs() -> int:

@@ -10,15 +10,13 @@ import orjson
 from ._indexes import Index, values
 
 _LIMITS = {"int": 1 << 31, "int64": 1 << 63}
-_EXPECTED = {
-    "int": ("a whole number", (int,)),
-    "int64": ("a whole number", (int,)),
-    "double": ("a number", (int, float)),
-    "string": ("a string", (str,)),
-    "bool": ("true or false", (bool,)),
+_EXPECTED: dict[str, tuple[str, set[type]]] = {
+    "int": ("a whole number", {int}),
+    "int64": ("a whole number", {int}),
+    "double": ("a number", {int, float}),
+    "string": ("a string", {str}),
+    "bool": ("true or false", {bool}),
 }
-
-Check = Callable[[dict[str, Any]], Optional[str]]
 
 
 class Rejected(ValueError):
@@ -54,39 +52,57 @@ def _holds(value: Any, test: Callable[[Any], bool]) -> bool:
 
 def checks(indexes: Sequence[Index]) -> list[Check]:
     """What to ask every record: the engine stores 2.5 as 2, true as 1 and no key as 0, without a word."""
-    return [_check(index) for index in indexes if index.type in _EXPECTED and "+" not in index.path]
+    return [Check(index) for index in indexes if index.type in _EXPECTED and "+" not in index.path]
 
 
-def _check(index: Index) -> Check:
-    path, parts, is_key, is_array = index.path, index.path.split("."), index.is_key, index.is_array
-    wanted, types = _EXPECTED[index.type]
-    limit = _LIMITS.get(index.type)
-    first, is_simple = parts[0], len(parts) == 1
+class Check:
+    """Whether records have values at a path that its index takes as they are."""
 
-    def misfit(value: Any) -> Optional[str]:
-        if type(value) not in types:
-            # What the record holds may be long or secret: only its kind is named.
-            return f"{path} is {_named(value)}, and its index holds {index.type}: {wanted}"
-        if limit is not None and not -limit <= value < limit:
-            return f"{path} is {value}, which is beyond {index.type}"
-        return None
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._parts = index.path.split(".")
+        self._wanted, self._types = _EXPECTED[index.type]
+        self._limit = _LIMITS.get(index.type)
 
-    def check(record: dict[str, Any]) -> Optional[str]:
-        value = record.get(first)
-        if not is_simple:
-            if value is None:
-                return f"no {path}, the primary key" if is_key else None
-            if is_array:
-                return next(filter(None, (misfit(each) for each in values(value, parts[1:]) if each is not None)), None)
-            for name in parts[1:]:
-                value = value.get(name) if type(value) is dict else None
+    def fits_all(self, records: Sequence[dict[str, Any]]) -> bool:
+        """Whether all of them certainly do: a column at a time, which takes a fifth of the time of one record after the other."""
+        column: list[Any] = list(records)
+        for name in self._parts:
+            if list in set(map(type, column)):
+                return False
+            column = [value.get(name) if type(value) is dict else None for value in column]
+        kinds = set(map(type, column))
+        if type(None) in kinds and not self._index.is_key:
+            column = [value for value in column if value is not None]
+            kinds.discard(type(None))
+        if not kinds <= self._types:
+            return False
+        return self._limit is None or not column or -self._limit <= min(column) and max(column) < self._limit
+
+    def misfit(self, record: dict[str, Any]) -> Optional[str]:
+        """Why the index would not take a record as it is."""
+        value: Any = record
+        for number, name in enumerate(self._parts):
+            if type(value) is list and self._index.is_array:
+                found = list(values(value, self._parts[number:]))
+                return next(filter(None, map(self._wrong, found)), None)
+            value = value.get(name) if type(value) is dict else None
         if value is None:
-            return f"no {path}, the primary key" if is_key else None
-        if is_array and type(value) is list:
-            return next(filter(None, (misfit(each) for each in values(value, ()) if each is not None)), None)
-        return None if type(value) in types and limit is None else misfit(value)
+            return f"no {self._index.path}, the primary key" if self._index.is_key else None
+        if type(value) is list and self._index.is_array:
+            return next(filter(None, map(self._wrong, values(value, ()))), None)
+        return self._wrong(value)
 
-    return check
+    def _wrong(self, value: Any) -> Optional[str]:
+        path, type_ = self._index.path, self._index.type
+        if value is None:
+            return None
+        if type(value) not in self._types:
+            # What the record holds may be long or secret: only its kind is named.
+            return f"{path} is {_named(value)}, and its index holds {type_}: {self._wanted}"
+        if self._limit is not None and not -self._limit <= value < self._limit:
+            return f"{path} is {value}, which is beyond {type_}"
+        return None
 
 
 def _named(value: Any) -> str:
