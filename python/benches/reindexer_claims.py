@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -59,9 +60,9 @@ def engine_alone(database: str, events: str) -> float:
     gc.disable()
     begin = time.perf_counter()
     db = connect(database)
-    for at in range(0, len(records), 5000):
+    for at in range(0, len(records), 2000):
         transaction = db.new_transaction(NAMESPACE)
-        for record in records[at : at + 5000]:
+        for record in records[at : at + 2000]:
             transaction.upsert(record)
         transaction.commit()
     db.close()
@@ -92,21 +93,29 @@ def contents(database: str) -> str:
     return found
 
 
-def timed(way: str, folder: str, events: str) -> tuple[float, str]:
-    """One load in a process of its own, and what is in the database after it."""
+def cpu_seconds() -> float:
+    """What this process and its children used."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def timed(way: str, folder: str, events: str) -> tuple[float, float, str]:
+    """One load in a process of its own: its time, its CPU time, and what is in the database after it."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
         words = [sys.executable, __file__, "--way", way, f"builtin://{place}/db", events]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
-        seconds, _, found = done.stdout.partition(" ")
-        return float(seconds), found
+        seconds, cpu, found = done.stdout.split(" ", 2)
+        return float(seconds), float(cpu), found
 
 
 def main() -> int:
     if "--way" in sys.argv:
         way, database, events = sys.argv[-3:]
-        print(WAYS[way](database, events), contents(database))
+        before = cpu_seconds()
+        seconds = WAYS[way](database, events)
+        print(seconds, cpu_seconds() - before, contents(database))
         return 0
     times: dict[str, list[float]] = {way: [] for way in WAYS}
+    cpu: dict[str, list[float]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory(prefix="fullbore-bench-") as folder:
         events = os.path.join(folder, "events")
         with open(events, "wb") as output:
@@ -114,8 +123,9 @@ def main() -> int:
         for _ in range(PAIRS):
             found = set()
             for way, own in times.items():
-                seconds, text = timed(way, folder, events)
+                seconds, used, text = timed(way, folder, events)
                 own.append(seconds)
+                cpu[way].append(used)
                 found.add(text)
             if len(found) != 1:
                 print(f"the databases differ: {found}", file=sys.stderr)
@@ -132,7 +142,8 @@ def main() -> int:
         spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
         print(f"{measured:6.2f} ({spread})  >= {bar}  {'' if held or IS_CHECK else 'MISSED  '}{what}", flush=True)
     rates = {way: round(ROWS / statistics.median(own)) for way, own in times.items()}
-    print(f"records per second, {ROWS} records: {rates}; counts and sums equal")
+    used_us = {way: round(statistics.median(own) / ROWS * 1e6, 1) for way, own in cpu.items()}
+    print(f"records per second, {ROWS} records: {rates}; µs of CPU a record: {used_us}; counts and sums equal")
     return 1 if missed else 0
 
 

@@ -66,7 +66,7 @@ pub(crate) struct LoadOptions {
     pub(crate) rejects: Option<PathBuf>,
 
     /// Put so many records into a transaction.
-    #[arg(long, value_name = "RECORDS", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "RECORDS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) batch: u32,
 
     /// Use so many threads [default: one for each CPU, 4 at most].

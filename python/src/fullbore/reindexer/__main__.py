@@ -60,7 +60,7 @@ def _arguments() -> argparse.ArgumentParser:
     load.add_argument("--pk")
     load.add_argument("--index", action="append", default=[])
     load.add_argument("--rejects")
-    load.add_argument("--batch", type=int, default=5000)
+    load.add_argument("--batch", type=int, default=2000)
     load.add_argument("--jobs", type=int)
     load.add_argument("--progress", choices=["auto", "always", "never"], default="auto")
     load.add_argument("--quiet", action="store_true")

@@ -178,7 +178,7 @@ class Loader:
                 raise Failure(f"lines {batch.first_line} to {last} were not loaded: {error}", hint) from error
         if batch.number % _CHECKED_BATCHES == _CHECKED_BATCHES - 1:
             self._database.stored(self._namespace)
-        for line, text, why in sorted(parsed.rejects):
+        for line, text, why in sorted(parsed.rejects, key=lambda reject: reject[0]):
             self._watch.rejected(line, why)
             if self._rejects is not None:
                 self._rejects.write(text + b"\n")
