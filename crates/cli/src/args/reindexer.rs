@@ -69,7 +69,7 @@ pub(crate) struct LoadOptions {
     #[arg(long, value_name = "RECORDS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) batch: u32,
 
-    /// Use so many threads [default: one for each CPU, 4 at most].
+    /// Parse records on so many threads [default: 2, or 1 where there is one CPU].
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) jobs: Option<u32>,
 

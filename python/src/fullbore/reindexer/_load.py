@@ -224,4 +224,5 @@ class Loader:
 
 
 def default_jobs() -> int:
-    return min(4, len(os.sched_getaffinity(0)))
+    """One thread parses while another has the turn; more would only wait."""
+    return min(2, len(os.sched_getaffinity(0)))
