@@ -12,7 +12,7 @@ TOOLS = $(abspath $(TARGET))/test-tools
 WHEEL_PROFILE ?= release
 WHEELS ?= $(abspath $(TARGET))/wheels
 
-.PHONY: build demo test test-python wheel test-tools sanitize fuzz bench bench-python bench-spark bench-check lint install uninstall clean help
+.PHONY: build demo test test-python wheel test-tools sanitize fuzz bench bench-python bench-spark bench-reindexer bench-check lint install uninstall clean help
 
 build: ## build the release binary (the default)
 	$(CARGO) build --release --package fullbore
@@ -63,6 +63,9 @@ bench-python: build test-tools ## measure the claims of the Python package (a fe
 
 bench-spark: build test-tools ## measure the claims of Spark (a few minutes)
 	FULLBORE=$(abspath $(FULLBORE)) $(PYTHON) python/benches/spark_claims.py $(CLAIMS)
+
+bench-reindexer: build test-tools ## measure the claims of load and query (a few minutes)
+	FULLBORE=$(abspath $(FULLBORE)) $(PYTHON) python/benches/reindexer_claims.py $(CLAIMS)
 
 bench-check: test-tools ## run every measurement of `make bench` once, small, to see that it works; judges no number
 	$(CARGO) bench --profile tests --package fullbore --bench claims -- --check $(CLAIMS)

@@ -46,6 +46,8 @@ fn main() -> ExitCode {
         Task::Utf8(task) => commands::utf8::run(&task),
         Task::Json(task) => commands::json::run(&task),
         Task::Gen(options) => commands::generate::run(&options),
+        Task::Load(task) => commands::reindexer::load(task),
+        Task::Query(task) => commands::reindexer::query(task),
         Task::Gost(task) => commands::gost::run(&task),
         Task::Gather(options) => commands::gather::run(options),
         Task::Flame(task) => commands::flame::run(&task),

@@ -11,6 +11,7 @@ pub(crate) mod gost;
 pub(crate) mod json;
 pub(crate) mod lab;
 pub(crate) mod par;
+pub(crate) mod reindexer;
 pub(crate) mod sh;
 pub(crate) mod stages;
 pub(crate) mod top;
@@ -33,6 +34,7 @@ use self::gost::GostTask;
 use self::json::JsonTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
 use self::par::ParOptions;
+use self::reindexer::{LoadTask, QueryTask};
 use self::sh::ShOptions;
 use self::stages::{GenOptions, MorseTask, Utf8Task};
 use self::top::{AdjustOptions, TopOptions};
@@ -87,6 +89,10 @@ pub(crate) enum Task {
     #[command(subcommand)]
     Json(JsonTask),
     Gen(GenOptions),
+    #[command(subcommand)]
+    Load(LoadTask),
+    #[command(subcommand)]
+    Query(QueryTask),
     #[command(subcommand)]
     Gost(GostTask),
     Lab(LabOptions),

@@ -16,6 +16,7 @@ pub(crate) mod lab;
 pub(crate) mod memory;
 pub(crate) mod morse;
 pub(crate) mod par;
+pub(crate) mod reindexer;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod sh;
