@@ -12,6 +12,8 @@ use crate::topology::Topology;
 
 /// A process's parents are looked through so far for one whose stage is known.
 const GENERATIONS_MAX: usize = 16;
+/// A stage whose samples stand for less than this part of its time was met by chance, and they do not stand for the rest.
+const MET_ENOUGH: f64 = 0.4;
 /// If so much of the waits of a stage were of one kind, its time in the kernel is probably of that kind, too.
 const MOST: f64 = 0.8;
 
@@ -50,7 +52,7 @@ impl Profiling {
         let tower = |stage: &StageRecord| {
             let of_stage = stages.get(&stage.stage).unwrap_or(&none);
             let mut parts = Parts { stage, record, numbers, list: Vec::new() };
-            parts.add_running(of_stage, if kernel { None } else { period_ns });
+            parts.add_running(of_stage, period_ns, kernel);
             parts.add_waits(of_stage);
             parts.add_rest();
             Tower::new(
@@ -104,17 +106,23 @@ impl Parts<'_> {
         self.list.push(Part { ns, kind, leaf, stacks });
     }
 
-    /// Time on a CPU. Where the kernel is not sampled, each sample stands for `period_ns` in user space; the rest was in the
-    /// kernel.
-    fn add_running(&mut self, of: &OfStage, period_ns: Option<f64>) {
+    /// Time on a CPU. Each sample stands for `period_ns`. Where the kernel is not sampled, the rest was in the kernel. Where it
+    /// is, nothing is left but for a stage that Linux hardly met, because it runs for moments only.
+    fn add_running(&mut self, of: &OfStage, period_ns: Option<f64>, sees_kernel: bool) {
         let running_ns = self.ns(self.stage.running_percent);
-        let user = period_ns.map_or(1.0, |period_ns| {
+        let met = period_ns.map_or(1.0, |period_ns| {
             (of.ran.weight() * period_ns / (self.stage.cpu_ns as f64).max(1.0)).min(1.0)
         });
-        self.add(running_ns * user, Kind::User, None, of.ran.clone());
-        if user < 1.0 {
-            let leaf = self.kernel_name(of);
-            self.add(running_ns * (1.0 - user), Kind::Kernel, Some(leaf), Stacks::default());
+        let met = if sees_kernel && met >= MET_ENOUGH { 1.0 } else { met };
+        self.add(running_ns * met, Kind::User, None, of.ran.clone());
+        if met < 1.0 {
+            let rest_ns = running_ns * (1.0 - met);
+            if sees_kernel {
+                self.add(rest_ns, Kind::User, None, Stacks::default());
+            } else {
+                let leaf = self.kernel_name(of);
+                self.add(rest_ns, Kind::Kernel, Some(leaf), Stacks::default());
+            }
         }
         let runnable_ns = self.ns(self.stage.runnable_percent);
         self.add(
