@@ -27,7 +27,8 @@ pub(crate) enum QueryTask {
 ///
 /// Records go in with transactions, in the order of the input. A record that cannot be stored as it is, is named with its line, and
 /// the rest is loaded. After Ctrl-C, whole transactions are in the database. The types of indexes come from the first records, as
-/// `fullbore json keys` shows them. Needs the Python package: pip install 'fullbore[reindexer]'. docs/reindexer.md has the details.
+/// `fullbore json keys` shows them. Needs the Python package: `pip install 'fullbore[reindexer]'`. docs/reindexer.md has the
+/// details.
 #[derive(Args, Debug)]
 #[command(
     name = "reindexer",
@@ -84,8 +85,8 @@ pub(crate) struct LoadOptions {
 
 /// Print what a query of Reindexer finds.
 ///
-/// Each row is a JSON object; aggregations (COUNT, SUM, FACET and so on) follow the rows. Needs the Python package: pip install
-/// 'fullbore[reindexer]'. docs/reindexer.md has the details.
+/// Each row is a JSON object; aggregations (COUNT, SUM, FACET and so on) follow the rows. Needs the Python package:
+/// `pip install 'fullbore[reindexer]'`. docs/reindexer.md has the details.
 #[derive(Args, Debug)]
 #[command(
     name = "reindexer",
