@@ -4,7 +4,7 @@
 mod skip;
 
 use fullbore_apparatus::memory::{Kernel, MemoryError, Method, Operation, naive};
-use skip::skipped;
+use skip::lacking;
 
 /// Value of the bytes around every target.
 const GUARD: u8 = 0x5A;
@@ -39,7 +39,7 @@ fn every(task: Operation, test: impl Fn(Method, Kernel)) {
         match method.kernel(task) {
             Ok(kernel) => test(method, kernel),
             Err(MemoryError::Unsupported(_)) => {
-                skipped(&format!("no {method} here"));
+                lacking(&format!("instructions of {method}"));
                 continue;
             }
             Err(MemoryError::CannotRead(_)) => continue,

@@ -40,12 +40,21 @@ fn every_method_moves_memory_right_and_with_the_same_digest() {
                     );
                     answers.insert(sample.answer.unwrap());
                 }
-                Err(error @ EngineError::Unavailable { .. }) => skipped(&error.to_string()),
+                Err(error @ EngineError::Unavailable { .. }) => missing(&error.to_string()),
                 Err(EngineError::Failed(why)) => assert!(why.contains("cannot read"), "{why}"),
             }
         }
         assert_eq!(answers.len(), 1, "{task}: {answers:?}");
         assert!(!answers.contains("wrong"), "{task}");
+    }
+}
+
+/// What this processor lacks is no failure even in CI, which cannot install one.
+fn missing(error: &str) {
+    if error.contains("a processor with") {
+        eprintln!("skipped: {error}");
+    } else {
+        skipped(error);
     }
 }
 
