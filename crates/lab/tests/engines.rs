@@ -1,5 +1,9 @@
 //! Every built-in engine, in small: the right answer, honest errors, nothing left behind.
-#![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test reports by panicking and printing"
+)]
 
 mod program;
 

@@ -251,11 +251,14 @@ impl Alone<'_> {
             },
             next => next,
         };
+        // An end of the input would let the copy end well before it gets the signal.
+        if let Some(signal) = self.stop.signal() {
+            return Ok(self.stopped(signal));
+        }
         self.copy.close();
         let Some(status) = self.wait_for_end()? else {
             let signal = self.stop.signal().unwrap_or_default();
-            self.copy.end(Some(signal));
-            return Ok(First::Ended(Ended::Stopped(signal)));
+            return Ok(self.stopped(signal));
         };
         let has_failed = caution.failed_from.is_some_and(|least| status.code >= least);
         let written = self.copy.take_output();
@@ -269,6 +272,11 @@ impl Alone<'_> {
             Err(error) => return Err(Error::Writing(error)),
         };
         Ok(First::Ended(ended))
+    }
+
+    fn stopped(&mut self, signal: i32) -> First {
+        self.copy.end(Some(signal));
+        First::Ended(Ended::Stopped(signal))
     }
 
     /// Waits for the end of the copy; `None` if a signal comes before.
