@@ -22,6 +22,7 @@ pub mod flame;
 pub mod html;
 pub mod json;
 pub mod lab;
+mod markdown;
 mod moved;
 mod outlook;
 mod prominence;

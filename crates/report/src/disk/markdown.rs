@@ -5,6 +5,7 @@ use fullbore_lab::disk::record::DiskRun;
 
 use super::cells::{self, HEADS};
 use crate::figures::utc;
+use crate::markdown::{escaped, table_row};
 use crate::visible;
 
 /// A record.
@@ -39,10 +40,10 @@ pub fn document(run: &DiskRun) -> String {
 fn table(run: &DiskRun) -> String {
     let mut text = String::new();
     let heads: Vec<String> = std::iter::once("workload").chain(HEADS).map(str::to_owned).collect();
-    line(&heads, &mut text);
+    table_row(&heads, &mut text);
     let rule: Vec<String> =
         (0..heads.len()).map(|n| if n == 0 { "---" } else { "---:" }.to_owned()).collect();
-    line(&rule, &mut text);
+    table_row(&rule, &mut text);
     for row in cells::lines(run) {
         let mut all = vec![escaped(&row.title)];
         match row.trouble {
@@ -52,7 +53,7 @@ fn table(run: &DiskRun) -> String {
             }
             None => all.extend(row.cells.iter().map(|cell| escaped(cell))),
         }
-        line(&all, &mut text);
+        table_row(&all, &mut text);
     }
     text
 }
@@ -80,8 +81,8 @@ pub fn comparison(comparison: &DiskComparison) -> String {
     }
     text.push('\n');
     let heads = ["workload", "", "before", "after", "ratio [interval]", ""];
-    line(&heads.map(str::to_owned), &mut text);
-    line(&["---", "---", "---:", "---:", "---", "---"].map(str::to_owned), &mut text);
+    table_row(&heads.map(str::to_owned), &mut text);
+    table_row(&["---", "---", "---:", "---:", "---", "---"].map(str::to_owned), &mut text);
     for row in comparison.workloads.iter().flat_map(cells::changes) {
         let cells = [
             &row.workload,
@@ -91,19 +92,7 @@ pub fn comparison(comparison: &DiskComparison) -> String {
             &row.ratio,
             cells::word(row.verdict),
         ];
-        line(&cells.map(escaped), &mut text);
+        table_row(&cells.map(escaped), &mut text);
     }
     text
-}
-
-fn line(cells: &[String], text: &mut String) {
-    text.push_str(&format!("| {} |\n", cells.join(" | ")));
-}
-
-fn escaped(text: &str) -> String {
-    visible::line(text)
-        .replace('\\', "\\\\")
-        .replace('|', "\\|")
-        .replace('<', "&lt;")
-        .replace('*', "\\*")
 }

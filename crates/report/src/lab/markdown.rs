@@ -9,6 +9,7 @@ use super::distribution::Range;
 use super::figures;
 use super::rows;
 use crate::figures::utc;
+use crate::markdown::{escaped, table_row};
 use crate::visible;
 
 /// Letters of a histogram.
@@ -127,16 +128,5 @@ fn counted(case: &CaseRun) -> String {
 
 fn line(cells: &[String], text: &mut String) {
     let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
-    text.push_str(&format!("| {} |\n", cells.join(" | ")));
-}
-
-/// Nothing in a text may end a cell or become markup.
-fn escaped(text: &str) -> String {
-    visible::line(text)
-        .replace('\\', "\\\\")
-        .replace('|', "\\|")
-        .replace('<', "&lt;")
-        .replace('`', "\\`")
-        .replace('*', "\\*")
-        .replace('_', "\\_")
+    table_row(&cells, text);
 }

@@ -13,7 +13,7 @@ use fullbore_report::disk::{html, json, markdown, text};
 use serde::Deserialize;
 
 use super::output::print;
-use super::reports::{Form, Reports};
+use super::reports::{Form, Reports, no_record, text_of};
 use crate::args::lab::ShowOptions;
 use crate::args::lab::disk::ImportOptions;
 use crate::commands::run::style_of;
@@ -34,15 +34,14 @@ pub(super) fn is_of_disk(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> Result<DiskRun, Failure> {
-    let failed = |cause: &str, hint: &str| Failure {
-        message: format!("lab: reading the record: {}: {cause}", path.display()),
-        hint: hint.to_owned(),
-        exit: Exit::NotDone,
-    };
-    let text = fs::read_to_string(path).map_err(|error| failed(&plain(&error), ""))?;
+    let text = text_of(path)?;
     json::from_str(&text).map_err(|error| {
-        let hint = "give a file that fullbore lab disk --report FILE.json or lab import wrote";
-        failed(&error.to_string(), if fio::read(&text).is_ok() { "it is output of fio: fullbore lab import fio FILE --label NAME makes a record of it" } else { hint })
+        let hint = if fio::read(&text).is_ok() {
+            "it is output of fio: fullbore lab import fio FILE --label NAME makes a record of it"
+        } else {
+            "give a file that fullbore lab disk --report FILE.json or lab import wrote"
+        };
+        no_record(path, &error.to_string(), hint)
     })
 }
 

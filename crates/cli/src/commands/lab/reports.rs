@@ -94,13 +94,23 @@ fn form(path: &Path) -> Result<Form, Failure> {
 
 /// Reads a record.
 pub(crate) fn read(path: &Path) -> Result<LabRun, Failure> {
-    let failed = |cause: &str, hint: &str| Failure {
+    let text = text_of(path)?;
+    json::from_str(&text).map_err(|error| {
+        let hint = "give a file that fullbore lab --report FILE.json wrote";
+        no_record(path, &error.to_string(), hint)
+    })
+}
+
+/// What a file contains that may be a record.
+pub(super) fn text_of(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| no_record(path, &plain(&error), ""))
+}
+
+/// That it is none, and why.
+pub(super) fn no_record(path: &Path, cause: &str, hint: &str) -> Failure {
+    Failure {
         message: format!("lab: reading the record: {}: {cause}", path.display()),
         hint: hint.to_owned(),
         exit: Exit::NotDone,
-    };
-    let text = fs::read_to_string(path).map_err(|error| failed(&plain(&error), ""))?;
-    json::from_str(&text).map_err(|error| {
-        failed(&error.to_string(), "give a file that fullbore lab --report FILE.json wrote")
-    })
+    }
 }
