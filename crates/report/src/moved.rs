@@ -20,10 +20,12 @@ pub(crate) fn moved(record: &RunRecord, stage: &StageRecord) -> Moved {
     let came = through_pipes(record, stage, INPUTS, |other| other.written_bytes);
     let went = through_pipes(record, stage, OUTPUTS, |other| other.read_bytes);
     let aside = put_aside(stage, came, went).unwrap_or(0);
-    let without = |bytes: Option<u64>| bytes.map(|bytes| bytes - aside);
+    let without = |bytes: Option<u64>| bytes.map(|bytes| bytes.saturating_sub(aside));
     let (read, written) = (without(stage.read_bytes), without(stage.written_bytes));
     let at_most = |bytes: Option<u64>, through: Option<u64>| match (bytes, through) {
-        (Some(bytes), Some(through)) if bytes > through + unseen(stage, through) => Some(through),
+        (Some(bytes), Some(through)) if bytes > through.saturating_add(unseen(stage, through)) => {
+            Some(through)
+        }
         _ => bytes,
     };
     let (read, written) = (at_most(read, came), at_most(written, went));
@@ -50,7 +52,7 @@ pub(crate) fn moved(record: &RunRecord, stage: &StageRecord) -> Moved {
 /// Bytes that a neighbour may have moved and nobody counted: what is still in a pipe, and what passed between the last look at
 /// a process and its end.
 fn unseen(stage: &StageRecord, through: u64) -> u64 {
-    PIPE_BYTES + through / (stage.life_ns / LOOK_NS).max(1)
+    PIPE_BYTES.saturating_add(through / (stage.life_ns / LOOK_NS).max(1))
 }
 
 /// Counts of bytes are read this often, with room to spare.
