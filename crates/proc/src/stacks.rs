@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use crate::{Root, Unavailable};
+use crate::{Activity, Root, Unavailable, Wait};
 
 /// Where a thread entered the kernel to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct BlockedAt {
     pub stack: u64,
     /// Its program counter.
     pub instruction: u64,
+    /// What it waits for.
+    pub wait: Wait,
 }
 
 /// Memory that a process may execute: one line of `/proc/PID/maps`.
@@ -94,15 +96,17 @@ impl MappedCode {
 
 /// The last two words of `/proc/PID/syscall`.
 fn blocked_at(text: &str) -> Option<BlockedAt> {
+    let Some(Activity::Blocked(wait)) = Activity::parse(text) else { return None };
     let mut words = text.split_ascii_whitespace().rev();
     let mut register = || u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
     let (instruction, stack) = (register()?, register()?);
-    Some(BlockedAt { stack, instruction })
+    Some(BlockedAt { stack, instruction, wait })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Machine;
 
     const MAPS: &str = "\
 55d0c0000000-55d0c0002000 r--p 00000000 fe:00 123                        /usr/bin/cat
@@ -129,9 +133,12 @@ mod tests {
     #[test]
     fn a_blocked_thread_has_a_stack_and_one_that_runs_has_none() {
         let text = "0 0x3 0x0 0x1 0x0 0xff 0x0 0x7ffc56a0ecb8 0x7f5b08e2c2ad\n";
-        let at = BlockedAt { stack: 0x7ffc_56a0_ecb8, instruction: 0x7f5b_08e2_c2ad };
-        assert_eq!(blocked_at(text), Some(at));
-        assert_eq!(blocked_at("-1 0x7ffc56a0ecb8 0x7f5b08e2c2ad\n"), Some(at));
+        let at =
+            |wait| Some(BlockedAt { stack: 0x7ffc_56a0_ecb8, instruction: 0x7f5b_08e2_c2ad, wait });
+        if Machine::own() == Machine::X86_64 {
+            assert_eq!(blocked_at(text), at(Wait::Read(3)));
+        }
+        assert_eq!(blocked_at("-1 0x7ffc56a0ecb8 0x7f5b08e2c2ad\n"), at(Wait::Other));
         assert_eq!(blocked_at("running\n"), None);
     }
 

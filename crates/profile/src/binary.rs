@@ -13,7 +13,7 @@ use crate::frame::BinaryId;
 /// A part of a file that several unwinders share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Section {
-    file: Arc<[u8]>,
+    file: Arc<Vec<u8>>,
     range: Range<usize>,
 }
 
@@ -33,7 +33,7 @@ type Place = (Range<u64>, Range<usize>);
 pub(crate) struct Binary {
     pub(crate) path: String,
     /// The file; `None` when it could not be read.
-    pub(crate) file: Option<Arc<[u8]>>,
+    pub(crate) file: Option<Arc<Vec<u8>>>,
     /// Code: where in the file, at which address, how many bytes.
     segments: Vec<(u64, u64, u64)>,
     sections: HashMap<&'static str, Place>,
@@ -43,10 +43,10 @@ const SECTIONS: [&str; 5] = [".text", ".got", ".eh_frame", ".eh_frame_hdr", ".de
 
 impl Binary {
     fn new(path: String, file: Option<Vec<u8>>) -> Self {
-        let file: Option<Arc<[u8]>> = file.map(Arc::from);
+        let file = file.map(Arc::new);
         let mut binary = Self { path, file, segments: Vec::new(), sections: HashMap::new() };
         let Some(file) = binary.file.clone() else { return binary };
-        let Ok(object) = object::File::parse(&*file) else { return binary };
+        let Ok(object) = object::File::parse(file.as_slice()) else { return binary };
         for segment in object.segments() {
             let is_code =
                 matches!(segment.flags(), SegmentFlags::Elf { p_flags, .. } if p_flags.0 & 1 != 0);

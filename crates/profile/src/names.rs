@@ -75,7 +75,10 @@ fn names_in(symbolizer: &Symbolizer, binary: &Binary, offsets: &[u64]) -> Vec<Ve
     } else {
         None
     };
-    let own = known.is_none().then(|| binary.file.as_deref().map(Symbols::of_file)).flatten();
+    let own = known
+        .is_none()
+        .then(|| binary.file.as_deref().map(|file| Symbols::of_file(file)))
+        .flatten();
     let name = |(place, offset): (usize, &u64)| -> Vec<String> {
         if let Some(Symbolized::Sym(symbol)) = known.as_ref().and_then(|known| known.get(place)) {
             let inlined = symbol.inlined.iter().map(|function| readable(&function.name));

@@ -6,11 +6,12 @@
 mod files;
 mod towers;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fullbore_perf::{Event, Happened, Sample, Stacks};
-use fullbore_proc::Root;
+use fullbore_proc::{Root, Wait};
 use fullbore_profile::{Callers, Frame, KernelSymbols, Mapped, Stack, Tally};
+use fullbore_record::Cause;
 
 use crate::account::reason::Reason;
 use crate::observed::Observed;
@@ -59,6 +60,8 @@ struct Family {
     stages: HashMap<i32, usize>,
     /// The process that started each.
     parents: HashMap<i32, i32>,
+    /// Copies of fullbore that have not called execve: what they run is no part of the pipeline.
+    copies: HashSet<i32>,
 }
 
 /// What was taken.
@@ -123,6 +126,7 @@ impl Profiling {
         let Some(stacks) = &mut self.stacks else { return };
         let reading = stacks.read();
         self.counts.lost += reading.lost;
+        let own = std::process::id().cast_signed();
         let mut ended = Vec::new();
         for Event { pid, tid, happened, .. } in reading.events {
             match happened {
@@ -134,8 +138,14 @@ impl Profiling {
                         Mapped { start: mapping.start, end, offset: mapping.offset, path },
                     );
                 }
-                Happened::Executed => self.callers.clear(pid),
+                Happened::Executed => {
+                    self.family.copies.remove(&pid);
+                    self.callers.clear(pid);
+                }
                 Happened::Begun { parent } if tid == pid => {
+                    if parent == own || self.family.copies.contains(&parent) {
+                        self.family.copies.insert(pid);
+                    }
                     self.callers.fork(parent, pid);
                     self.family.parents.insert(pid, parent);
                 }
@@ -144,7 +154,10 @@ impl Profiling {
                 _ => {}
             }
         }
-        ended.into_iter().for_each(|pid| self.callers.clear(pid));
+        for pid in ended {
+            self.callers.clear(pid);
+            self.family.copies.remove(&pid);
+        }
     }
 
     fn map(&mut self, pid: i32, mapped: Mapped) {
@@ -156,7 +169,7 @@ impl Profiling {
     fn take_in_sample(&mut self, pid: i32, sample: &Sample) {
         self.counts.on_cpu += 1;
         let mut frames: Vec<Frame> = sample.kernel.iter().copied().map(Frame::Kernel).collect();
-        if let Some(registers) = sample.registers {
+        if let Some(registers) = sample.registers.filter(|_| !self.family.copies.contains(&pid)) {
             self.learn(pid, registers.instruction);
             let stack = Stack {
                 instruction: registers.instruction,
@@ -204,7 +217,7 @@ impl Profiling {
                         continue;
                     }
                     left -= 1;
-                    if let Some(frames) = self.frames_of_waiting(seen.pid, task.tid) {
+                    if let Some(frames) = self.frames_of_waiting(seen.pid, task.tid, reason) {
                         self.counts.waiting += 1;
                         self.blocked.insert(place, frames);
                     }
@@ -216,9 +229,18 @@ impl Profiling {
         }
     }
 
-    /// Where a thread waits; `None` when it does not wait any more, or that may not be seen.
-    fn frames_of_waiting(&mut self, pid: i32, tid: i32) -> Option<Vec<Frame>> {
+    /// Where a thread waits; `None` when it does not wait for that any more, or where may not be seen.
+    fn frames_of_waiting(&mut self, pid: i32, tid: i32, reason: Reason) -> Option<Vec<Frame>> {
         let at = self.root.try_blocked_at(pid, tid).ok()??;
+        // It was looked at a moment ago, and may have gone on since.
+        let sleeps_now = match at.wait {
+            Wait::Sleep => true,
+            Wait::Read(_) | Wait::Write(_) | Wait::Move { .. } => false,
+            _ => reason == Reason::Other(Cause::Sleep),
+        };
+        if sleeps_now != (reason == Reason::Other(Cause::Sleep)) {
+            return None;
+        }
         let length = self.root.try_memory(pid, at.stack, &mut self.buffer).unwrap_or(0);
         self.learn(pid, at.instruction);
         let stack = Stack {
