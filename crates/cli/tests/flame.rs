@@ -97,17 +97,21 @@ fn static_stripped_and_deleted_programs_keep_what_names_they_have() {
         }
         own
     };
-    let is_found =
-        |own: &BTreeMap<String, f64>, name: &str| own.get(name).is_some_and(|us| *us > 50_000.0);
+    // How long the work takes differs between CPUs by a factor of three.
+    let is_found = |own: &BTreeMap<String, f64>, name: &str| {
+        own.get(name).is_some_and(|us| *us > 0.02 * own.values().sum::<f64>())
+    };
     let of_static = of("seq 9e5 | ./split 120 | cat");
     assert!(is_found(&of_static, "f") && is_found(&of_static, "g"), "{of_static:?}");
     split::compile(&place, "gone", &[]);
-    let deleted = of("seq 9e5 | sh -c './gone 120 & rm gone; wait' | cat");
+    let deleted = of("seq 9e5 | sh -c './gone 120 & \
+                      until readlink /proc/$!/exe | grep -q gone; do :; done; rm gone; wait' | cat");
     assert!(is_found(&deleted, "f"), "{deleted:?}");
     split::compile(&place, "split", &["-s"]);
     let stripped = of("seq 9e5 | ./split 120 | cat");
     let own: Vec<&String> = stripped.keys().filter(|name| name.starts_with("split+0x")).collect();
-    assert!((2..=4).contains(&own.len()), "functions, not addresses: {stripped:?}");
+    // The program has some ten functions, the runtime's among them; addresses would be hundreds.
+    assert!((2..=8).contains(&own.len()), "functions, not addresses: {stripped:?}");
 }
 
 #[test]

@@ -64,10 +64,6 @@ pub(super) fn finding(flow: &Flow<'_>, choice: Choice) -> Finding {
     if stage.own.first().is_none_or(|(doing, _)| *doing != Doing::Waiting(Cause::Sleep)) {
         message.push_str(&phases::clause(flow, choice.top));
     }
-    let stopped_ns = flow.record.elapsed_ns as f64 - flow.span_ns;
-    if stopped_ns > 0.0 {
-        message.push_str(&format!("; the pipeline was stopped for {}", time(stopped_ns)));
-    }
     message.push('.');
     let mut finding = Finding::new(kind, message)
         .about_stage(stage.stage.stage)

@@ -115,12 +115,22 @@ pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
         findings.extend(quota::finding(&flow));
     }
     findings.extend(slight.into_iter().map(|incident| incident.finding));
+    say_how_long_it_was_stopped(&flow, findings.first_mut());
     leave_out_repeated_advice(&mut findings);
     if record.is_cut_off() {
         // Its length says nothing about how long the work takes.
         findings.iter_mut().for_each(|finding| finding.best_time_ns = None);
     }
     findings
+}
+
+/// The clock of a user shows this time, too, and no verdict counts it.
+fn say_how_long_it_was_stopped(flow: &Flow<'_>, verdict: Option<&mut Finding>) {
+    let stopped_ns = flow.record.elapsed_ns as f64 - flow.span_ns;
+    if let Some(verdict) = verdict.filter(|_| stopped_ns > 0.0) {
+        let said = verdict.message.trim_end_matches('.');
+        verdict.message = format!("{said}; the pipeline was stopped for {}.", phrases::time(stopped_ns));
+    }
 }
 
 /// Where contention would be the verdict, there is none; beside another it is left out.
