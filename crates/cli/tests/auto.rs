@@ -213,3 +213,78 @@ fn explain_prints_the_line_and_runs_nothing() {
     let text = explain("alias x=y; cat x | sed s/a/b/");
     assert_eq!(text, "The line stays as it is, because it has an alias.\n");
 }
+
+/// Runs a line with `--prove` and a program of the name `name` that is not what its name says; returns what became of it, if
+/// bytes and status were those of the shell.
+fn proved(place: &Sandbox, prove: &str, script: &str, line: &str) -> (serde_json::Value, String) {
+    std::fs::create_dir_all(place.path("bin")).unwrap();
+    place.script("bin/rev", script);
+    let path = format!("{}:{}", place.path("bin").display(), std::env::var("PATH").unwrap());
+    let run = |mut command: Command| {
+        command.env("PATH", &path).env("LC_ALL", "C").current_dir(place.path("."));
+        finish(command)
+    };
+    let mut plain = Command::new("sh");
+    plain.args(["-c", line]);
+    let plain = run(plain);
+    let auto =
+        run(place.fullbore(&["run", "--auto", "--prove", prove, "--report", "r.json", line]));
+    assert!(auto.stdout == plain.stdout, "{line}: {}", auto.stderr);
+    assert_eq!(status_text(auto.status), status_text(plain.status), "{line}");
+    let record = std::fs::read_to_string(place.path("r.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    (record["auto"][0].clone(), auto.stderr.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn everything_is_proved_on_demand_and_the_bytes_are_those_of_the_stages() {
+    let place = inputs();
+    let honest = "#!/bin/sh\nexec /usr/bin/rev\n";
+    for line in ["cat big | sort | uniq -c", "sort big | head -n 3", "cat big | rev"] {
+        let (auto, said) = proved(&place, "all", honest, line);
+        assert_eq!(auto["what"], "alone", "{said}");
+        let bytes = std::fs::metadata(place.path("big")).unwrap().len();
+        assert_eq!(auto["proved_bytes"], bytes, "{said}");
+        assert!(said.contains("the other way writes the same for all"), "{said}");
+    }
+    // It leaves early, so that there is nothing to compare.
+    let (auto, _) = proved(&place, "all", honest, "cat big big | rev | head -n 1");
+    assert_eq!(auto["proved_bytes"], serde_json::Value::Null);
+    // It remembers the lines before.
+    let lies = "#!/bin/sh\nexec awk '{ print NR % 7, $0 }'\n";
+    let (auto, said) = proved(&place, "all", lies, "cat big | rev");
+    assert_eq!(auto["what"], "differs", "{said}");
+    assert!(said.contains("several copies wrote something else"), "{said}");
+}
+
+#[test]
+fn how_much_is_proved_can_be_said() {
+    let place = inputs();
+    let honest = "#!/bin/sh\nexec /usr/bin/rev\n";
+    let line = "cat big big | sort | uniq -c";
+    let (auto, _) = proved(&place, "4M", honest, line);
+    let bytes = auto["proved_bytes"].as_u64().unwrap();
+    assert!((4_000_000..=4 << 20).contains(&bytes), "{auto}");
+    for line in [line, "sort big | uniq -c"] {
+        let (auto, said) = proved(&place, "off", honest, line);
+        assert_eq!((&auto["what"], &auto["proved_bytes"]), (&"fused".into(), &().into()), "{said}");
+    }
+    // Less than is to be proved: the stages do it.
+    let (auto, _) = proved(&place, "256M", honest, line);
+    assert_eq!(auto["what"], "unchanged");
+    for wrong in ["some", "0", "257M"] {
+        let ended = finish(place.fullbore(&["run", "--auto", "--prove", wrong, "touch done"]));
+        assert_eq!(status_text(ended.status), "exit 2");
+        assert!(
+            ended.stderr.contains("expected off, all, or a size up to 256M"),
+            "{}",
+            ended.stderr
+        );
+    }
+    let ended = finish(place.fullbore(&["run", "--prove", "all", "touch done"]));
+    assert_eq!(status_text(ended.status), "exit 2");
+    let ended = finish(place.fullbore(&["par", "--prove=all", "touch", "done"]));
+    assert_eq!(status_text(ended.status), "exit 2");
+    assert!(ended.stderr.contains("give a size up to 256M"), "{}", ended.stderr);
+    assert!(!place.path("done").exists());
+}

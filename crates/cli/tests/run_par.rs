@@ -67,7 +67,9 @@ fn every_option_of_par_is_known_to_run() {
     for option in par.get_arguments().filter(|argument| !argument.is_positional()) {
         let long = option.get_long().map(|long| format!("--{long}"));
         let short = option.get_short().map(|short| format!("-{short}"));
-        let has_value = matches!(option.get_action(), ArgAction::Set | ArgAction::Append);
+        // Where the value stands in the same word, the next is none.
+        let has_value = matches!(option.get_action(), ArgAction::Set | ArgAction::Append)
+            && !option.is_require_equals_set();
         for name in long.into_iter().chain(short) {
             seen += 1;
             let mut words = vec!["fullbore", "par", &name];

@@ -129,7 +129,8 @@ fn say_how_long_it_was_stopped(flow: &Flow<'_>, verdict: Option<&mut Finding>) {
     let stopped_ns = flow.record.elapsed_ns as f64 - flow.span_ns;
     if let Some(verdict) = verdict.filter(|_| stopped_ns > 0.0) {
         let said = verdict.message.trim_end_matches('.');
-        verdict.message = format!("{said}; the pipeline was stopped for {}.", phrases::time(stopped_ns));
+        verdict.message =
+            format!("{said}; the pipeline was stopped for {}.", phrases::time(stopped_ns));
     }
 }
 

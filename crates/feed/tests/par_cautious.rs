@@ -31,7 +31,7 @@ fn options(caution: Caution) -> Options {
         halt: None,
         retries: 0,
         joblog: None,
-        is_proved: false,
+        proved: None,
         caution: Some(caution),
         pipe_limits: Limits::from_settings(Some(1 << 20), None, 4096),
     }
@@ -66,10 +66,23 @@ fn serially(words: &[&str], input: &[u8]) -> (Vec<u8>, u8) {
 
 /// What is written, how it ended, and whether it was dealt out.
 fn cautiously(words: &[&str], source: Source, options: Options) -> (Vec<u8>, Ended, bool) {
+    told(words, source, options, |_| {})
+}
+
+/// The same, with what is told.
+fn told(
+    words: &[&str],
+    source: Source,
+    options: Options,
+    mut tell: impl FnMut(Event),
+) -> (Vec<u8>, Ended, bool) {
     let mut output = tempfile::tempfile().unwrap();
     let errors = File::options().write(true).open("/dev/null").unwrap();
     let mut is_dealt = false;
-    let note = |event| is_dealt |= matches!(event, Event::Dealing);
+    let note = |event| {
+        is_dealt |= matches!(event, Event::Dealing);
+        tell(event);
+    };
     let stop = Stop::new().unwrap();
     let ended = par(&command(words), source, &output, errors, options, &stop, note).unwrap();
     let mut written = Vec::new();
@@ -142,6 +155,48 @@ fn numbers_of_the_first_copy_are_added_to_those_of_the_blocks() {
         let (written, _, is_dealt) = cautiously(&words, source, plan);
         assert_eq!(String::from_utf8(written).unwrap(), String::from_utf8_lossy(&expected));
         assert!(is_dealt);
+    }
+}
+
+#[test]
+fn what_dealing_out_would_change_is_found_out_and_goes_to_one_copy() {
+    let input = lines(300_000);
+    let counts = format!("{SLOW} NR % 1000 == 0 {{ print NR }}");
+    let sums = "{ gsub(/[13579]/, \"<&>\") } END { print NR % 1000 }";
+    let fails = format!("{SLOW} END {{ exit NR < 200000 }}");
+    for (script, merge) in [(&*counts, None), (sums, Some(Merge::Sum)), (&fails, None)] {
+        let words = ["awk", script];
+        let (expected, status) = serially(&words, &input);
+        for source in [stream(input.clone()), file(&input, 0)] {
+            let proved = Some(Bytes(1 << 20));
+            let merge = merge.clone();
+            let mut differs = false;
+            let plan = Options { proved, merge, ..options(ANYTHING) };
+            let note = |event| differs |= matches!(event, Event::Differs(_));
+            let (written, ended, is_dealt) = told(&words, source, plan, note);
+            assert!(written == expected, "{script}");
+            assert_eq!((ended, is_dealt, differs), (Ended::Done(status), false, true), "{script}");
+        }
+    }
+}
+
+#[test]
+fn what_is_the_same_both_ways_is_dealt_out_after_the_proof() {
+    let input = lines(300_000);
+    let (expected, _) = serially(&["awk", SLOW], &input);
+    for source in [stream(input.clone()), file(&input, 0)] {
+        let mut proved = 0;
+        let plan = Options { proved: Some(Bytes(1 << 20)), ..options(ANYTHING) };
+        let note = |event| {
+            if let Event::Proved(bytes) = event {
+                proved = bytes
+            }
+        };
+        let (written, ended, is_dealt) = told(&["awk", SLOW], source, plan, note);
+        assert!(written == expected);
+        assert_eq!((ended, is_dealt), (Ended::Done(0), true));
+        // Whole lines.
+        assert!((1_000_000..=1 << 20).contains(&proved), "{proved}");
     }
 }
 

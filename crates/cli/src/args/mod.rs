@@ -11,6 +11,7 @@ pub(crate) mod gost;
 pub(crate) mod json;
 pub(crate) mod lab;
 pub(crate) mod par;
+pub(crate) mod prove;
 pub(crate) mod reindexer;
 pub(crate) mod sh;
 pub(crate) mod stages;
@@ -20,7 +21,7 @@ pub(crate) mod what_if;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
 
 use self::attach::AttachOptions;
@@ -34,6 +35,7 @@ use self::gost::GostTask;
 use self::json::JsonTask;
 use self::lab::{LabEngineOptions, LabOptions, LabStageOptions};
 use self::par::ParOptions;
+use self::prove::{Prove, prove};
 use self::reindexer::{LoadTask, QueryTask};
 use self::sh::ShOptions;
 use self::stages::{GenOptions, MorseTask, Utf8Task};
@@ -217,6 +219,7 @@ pub(crate) struct MoreOptions {
 
 /// How the line is made faster.
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("changed").args(["auto", "explain"]).multiple(true)))]
 pub(crate) struct FasterOptions {
     /// Deal slow commands out over idle CPUs, and answer `sort | uniq -c` and its like as one question, where the bytes
     /// are certain to be the same. docs/auto.md says when.
@@ -226,6 +229,12 @@ pub(crate) struct FasterOptions {
     /// Print the line that --auto would run, and run nothing.
     #[arg(long, conflicts_with = "command")]
     pub(crate) explain: bool,
+
+    /// Before --auto changes how a stage works, work on the first SIZE of its input both ways (such as 64M), on everything
+    /// (`all`: nothing becomes faster), or on nothing (`off`). If the bytes differ, the stage runs as it is [default: 1M of
+    /// what becomes one question, 4M of what is added up, nothing of what treats each line alike].
+    #[arg(long, value_name = "SIZE|all|off", value_parser = prove, requires = "changed")]
+    pub(crate) prove: Option<Prove>,
 
     /// After the summary, predict how long the run would take with one thing changed (as what-if does).
     #[arg(long, conflicts_with = "quiet")]

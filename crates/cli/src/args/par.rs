@@ -7,6 +7,8 @@ use clap::{Args, ValueEnum};
 use fullbore_feed::par::Halt;
 use fullbore_measure::Bytes;
 
+use super::prove::{Prove, prove};
+
 /// Deal a stream out to copies of a command on all idle CPUs, and keep its output in order.
 ///
 /// par cuts standard input into blocks of whole lines and starts COMMAND once for each block, with the block as its
@@ -91,10 +93,11 @@ pub(crate) struct ParOptions {
     #[arg(long, value_name = "HOW")]
     pub(crate) merge: Option<String>,
 
-    /// Work on the first 64 MiB twice, also with a single copy, before anything is written. If the output or the exit
-    /// status differs, say so and go on with one copy that gets everything.
-    #[arg(long, conflicts_with_all = ["unordered", "retries"])]
-    pub(crate) prove: bool,
+    /// Work on the first SIZE of the input (64M without a size; at most a quarter of --window) twice, also with a single
+    /// copy, before anything is written. If the output or the exit status differs, say so and go on with one copy that gets
+    /// everything. `all` needs --auto.
+    #[arg(long, value_name = "SIZE|all|off", value_parser = prove, num_args = 0..=1, require_equals = true, default_missing_value = "64M", conflicts_with_all = ["unordered", "retries"])]
+    pub(crate) prove: Option<Prove>,
 
     /// Let blocks and outputs that wait take at most this much memory; then stop reading [default: 256M, at most an
     /// eighth of the memory that is available].
@@ -123,7 +126,7 @@ pub(crate) struct ParOptions {
 
     /// Run the command as if par were not there, and deal it out only if that is certain to give the same bytes, the input
     /// waits for it and a CPU is idle. `fullbore run --auto` puts this before commands.
-    #[arg(long, conflicts_with_all = ["block", "records", "arg_file", "null", "delimiter", "recend", "recstart", "merge", "prove", "unordered", "retries", "joblog"])]
+    #[arg(long, conflicts_with_all = ["block", "records", "arg_file", "null", "delimiter", "recend", "recstart", "merge", "unordered", "retries", "joblog"])]
     pub(crate) auto: bool,
 
     /// Where to tell what was done.
@@ -146,15 +149,15 @@ pub(crate) enum Jobs {
 pub(crate) struct Mark(pub(crate) Vec<u8>);
 
 impl ParOptions {
-    /// The options of the words that `run --auto` writes: `par --auto [--tell=ADDRESS] -- COMMAND …` and
-    /// `par --auto [--tell=ADDRESS] -c LINE`; `None` for any others.
+    /// The options of the words that `run --auto` writes: `par --auto [--tell=ADDRESS] [--prove=SIZE] -- COMMAND …` and
+    /// `par --auto [--tell=ADDRESS] [--prove=SIZE] -c LINE`; `None` for any others.
     ///
     /// It stands before many short commands, and clap takes longer than everything else there.
     pub(crate) fn of_run_auto(words: &[OsString]) -> Option<Self> {
         let rest = words.strip_prefix(&["par", "--auto"].map(OsString::from))?;
-        let (first, after) = rest.split_first()?;
-        let tell = first.to_str().and_then(|word| word.strip_prefix("--tell="));
-        let rest = if tell.is_some() { after } else { rest };
+        let (tell, rest) = option(rest, "--tell=");
+        let (proved, rest) = option(rest, "--prove=");
+        let proved = proved.map(prove).transpose().ok()?;
         let (mark, rest) = rest.split_first()?;
         let (command, line) = match (mark.to_str()?, rest) {
             ("--", [_, ..]) => (rest.to_vec(), None),
@@ -162,8 +165,14 @@ impl ParOptions {
             _ => return None,
         };
         let tell = tell.filter(|address| !address.is_empty()).map(str::to_owned);
-        Some(Self { command, line, tell, auto: true, ..Self::default() })
+        Some(Self { command, line, tell, prove: proved, auto: true, ..Self::default() })
     }
+}
+
+/// The value of an option that may be the first word, and the words after it.
+fn option<'a>(words: &'a [OsString], name: &str) -> (Option<&'a str>, &'a [OsString]) {
+    let value = words.first().and_then(|word| word.to_str()?.strip_prefix(name));
+    (value, &words[usize::from(value.is_some())..])
 }
 
 /// When to give up.
@@ -300,6 +309,8 @@ mod tests {
             &["par", "--auto", "--tell=a-1", "--", "sort", "-k2"],
             &["par", "--auto", "--", "--", "x"],
             &["par", "--auto", "-c", "sort | uniq -c"],
+            &["par", "--auto", "--tell=a-1", "--prove=64M", "--", "sort"],
+            &["par", "--auto", "--prove=off", "-c", "sort -u"],
             &["par", "--auto", "--tell=a-1", "-c", "sort -u"],
         ] {
             assert_eq!(quickly(words), by_clap(words), "{words:?}");
@@ -310,6 +321,8 @@ mod tests {
             &["par", "--auto", "--"],
             &["par", "--auto", "cat"],
             &["par", "--auto", "-j2", "--", "cat"],
+            &["par", "--auto", "--prove", "--", "cat"],
+            &["par", "--auto", "--prove=some", "--", "cat"],
             &["par", "--auto", "-c", "a", "b"],
             &["par", "cat"],
         ] {

@@ -12,6 +12,8 @@ use fullbore_record::{AutoRecord, AutoWhat};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 
+use crate::args::prove::Prove;
+
 /// What a stage did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Done {
@@ -19,10 +21,12 @@ pub(crate) enum Done {
     AsItIs,
     /// One copy of it took everything.
     Alone,
-    Dealt,
-    Fused {
-        proved_bytes: u64,
-    },
+    /// After a proof, if there was one.
+    Dealt { proved_bytes: Option<u64> },
+    /// After a proof, unless that was not wanted.
+    Fused { proved_bytes: Option<u64> },
+    /// The command took everything, and so did the other way, with the same output.
+    Proved { proved_bytes: u64 },
     /// The answers were not the same.
     Differs,
 }
@@ -88,20 +92,26 @@ impl Listener {
 pub(crate) struct Auto {
     pub(crate) rewritten: Rewritten,
     listener: Option<Listener>,
+    proved: Option<Prove>,
 }
 
 impl Auto {
     /// Rewrites a line for a shell.
-    pub(crate) fn new(shell: &OsStr, line: &OsStr) -> Self {
+    pub(crate) fn new(shell: &OsStr, line: &OsStr, proved: Option<Prove>) -> Self {
         let Ok(program) = std::env::current_exe() else {
             let rewritten = untouched(line, "the path of fullbore is unknown");
-            return Self { rewritten, listener: None };
+            return Self { rewritten, listener: None, proved };
         };
         let listener = Listener::start().ok();
         let told = listener.as_ref().map(|listener| format!(" --tell={}", listener.address));
         let program = shell_words::quote(&program.to_string_lossy()).into_owned();
-        let tool = format!("{program} par --auto{}", told.unwrap_or_default());
-        Self { rewritten: rewritten(shell, line, &tool), listener }
+        let proof = proved.map(|proved| format!(" --prove={proved}"));
+        let tool = format!(
+            "{program} par --auto{}{}",
+            told.unwrap_or_default(),
+            proof.unwrap_or_default()
+        );
+        Self { rewritten: rewritten(shell, line, &tool), listener, proved }
     }
 
     /// What became of the changes, after the run; `stages` are the stages of the record and their processes.
@@ -117,14 +127,16 @@ impl Auto {
             record.stage = place(message).map(|index| stages[index].0);
             record.what = match message.done {
                 Done::AsItIs => AutoWhat::Unchanged,
-                Done::Alone => AutoWhat::Alone,
-                Done::Dealt => AutoWhat::Dealt,
+                Done::Alone | Done::Proved { .. } => AutoWhat::Alone,
+                Done::Dealt { .. } => AutoWhat::Dealt,
                 Done::Fused { .. } => AutoWhat::Fused,
                 Done::Differs => AutoWhat::Differs,
             };
-            if let Done::Fused { proved_bytes } = message.done {
-                record.proved_bytes = Some(proved_bytes);
-            }
+            record.proved_bytes = match message.done {
+                Done::Dealt { proved_bytes } | Done::Fused { proved_bytes } => proved_bytes,
+                Done::Proved { proved_bytes } => Some(proved_bytes),
+                Done::AsItIs | Done::Alone | Done::Differs => None,
+            };
             found.push(record);
         }
         found
@@ -143,14 +155,27 @@ impl Auto {
         let line = self.rewritten.line.replace(&told.unwrap_or_default(), "");
         let mut text = format!("{line}\n");
         for change in &self.rewritten.changes {
-            text.push_str(&match change {
+            let (what, becomes) = match change {
                 Change::Offered(command) => {
-                    format!("# {command}: dealt out if the pipeline waits for it and a CPU is idle\n")
+                    (command, "dealt out if the pipeline waits for it and a CPU is idle")
                 }
-                Change::Fused(stages) => {
-                    format!("# {stages}: answered without sorting every line, once the first MiB shows that the bytes are the same\n")
+                Change::Fused(stages) => (stages, "answered without sorting every line"),
+            };
+            let proof = match (self.proved, change) {
+                (Some(Prove::All), _) => {
+                    " in a trial beside it, of which nothing is written".into()
                 }
-            });
+                (Some(Prove::First(bytes)), _) => {
+                    format!(
+                        ", once the first {bytes} of its input show that the bytes are the same"
+                    )
+                }
+                (None, Change::Fused(_)) => {
+                    ", once the first MiB shows that the bytes are the same".into()
+                }
+                (None | Some(Prove::Off), _) => String::new(),
+            };
+            text.push_str(&format!("# {what}: {becomes}{proof}\n"));
         }
         text
     }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod auto;
+mod both_ways;
 mod failure;
 mod fused;
 mod merge;

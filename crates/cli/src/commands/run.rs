@@ -25,7 +25,7 @@ use crate::report_file::ReportFile;
 /// Runs the pipeline, shows a summary, writes the reports, and ends as the shell did.
 pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     let line = options.pipeline.as_ref().filter(|_| options.faster.auto || options.faster.explain);
-    let auto = line.map(|line| Auto::new(&options.shell, line));
+    let auto = line.map(|line| Auto::new(&options.shell, line, options.faster.prove));
     if options.faster.explain {
         let text = auto.as_ref().map(Auto::explanation).unwrap_or_default();
         print_to_stdout(&text)?;

@@ -38,6 +38,8 @@ pub enum Event {
     },
     /// The command is dealt out from here on; until now one copy took everything.
     Dealing,
+    /// So many bytes were worked on twice, with the same result.
+    Proved(u64),
     /// Dealing out changes what the command writes for the beginning of the input, from this byte of the output on, or
     /// its exit status. One copy of the command goes on, with everything.
     Differs(u64),

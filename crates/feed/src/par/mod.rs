@@ -33,9 +33,11 @@ mod store;
 mod through;
 
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
+use fullbore_measure::Bytes;
 use fullbore_pipe::Lender;
 
 pub use caution::{Assumption, Caution};
@@ -54,15 +56,15 @@ pub use stop::Stop;
 
 use cut::Cutter;
 use dealer::Dealer;
-use first::{Begun, First};
+use first::{Begun, First, Proof};
 use fitting::Fitting;
 use intake::Intake;
 use prove::Beginning;
 use reader::Reader;
 use through::Through;
 
-/// So much of the input is worked on twice if a proof is asked for.
-const PROVED_BYTES: u64 = 64 << 20;
+/// Bytes that are worked on twice while a first copy runs make so many blocks.
+const PROVED_BLOCKS: u64 = 5;
 
 /// Deals `source` out to copies of `command`, each with one block of whole records as its standard input, and writes
 /// their output to `output` and what they say to `errors`, in the order of the blocks. Returns when all have ended.
@@ -84,13 +86,18 @@ pub fn par(
     let fitting = Arc::new(Fitting::new(options.jobs.most()));
     let ends = [output.as_fd(), errors.as_fd()];
     let (source, begun) = match &options.caution {
-        Some(caution) => match first::begin((command, source), ends, &options, caution, stop)? {
-            First::Ended(ended) => return Ok(ended),
-            First::Begun(source, begun) => {
-                on_event(Event::Dealing);
-                (source, Some(begun))
+        Some(caution) => {
+            let differs = |bytes: &[u8]| difference_of(bytes, command, &options, stop);
+            let most = options.proved.map(|bytes| bytes.0.min(options.window.0 / 4));
+            let proof = most.map(|most| Proof::new(most, &differs, &mut on_event));
+            match first::begin((command, source), ends, (&options, caution), proof, stop)? {
+                First::Ended(ended) => return Ok(ended),
+                First::Begun(source, begun) => {
+                    on_event(Event::Dealing);
+                    (source, Some(begun))
+                }
             }
-        },
+        }
         None => (source, None),
     };
     let cut = (options.records.clone(), options.block);
@@ -105,20 +112,14 @@ pub fn par(
     }
     let reader = Reader::start(cutter, options.header_lines).map_err(Error::Preparing)?;
     let mut intake = Intake::new(reader, Arc::clone(&fitting));
-    if options.is_proved {
-        let most = PROVED_BYTES.min(options.window.0 / 4);
+    if let (Some(proved), None) = (options.proved, &begun) {
+        let most = proved.0.min(options.window.0 / 4);
         let beginning = Beginning::take(&mut intake, most, stop);
         if beginning.blocks.is_empty() {
             // Reading failed, or a signal came.
             return deal((command, lender), (intake, begun), ends, options, stop, on_event);
         }
-        let again = |header, blocks, output: &File, errors: &File| {
-            let intake = Intake::of(header, blocks, fitting);
-            let ends = [output.as_fd(), errors.as_fd()];
-            let plan = prove::plan(&options);
-            deal((command, lender.clone()), (intake, None), ends, plan, stop, |_| {})
-        };
-        let difference = beginning.difference(command, &lender, stop, again)?;
+        let difference = difference(&beginning, (command, &lender), fitting, &options, stop)?;
         if let Some(signal) = stop.signal() {
             return Ok(Ended::Stopped(signal));
         }
@@ -126,9 +127,49 @@ pub fn par(
             on_event(Event::Differs(at));
             return beginning.go_on_serially(intake, command, ends, &lender, stop);
         }
+        on_event(Event::Proved(beginning.len()));
         beginning.put_back(&mut intake);
     }
     deal((command, lender), (intake, begun), ends, options, stop, on_event)
+}
+
+/// Works on blocks twice, in blocks and in one piece; returns the first byte of the output that differs.
+fn difference(
+    beginning: &Beginning,
+    (command, lender): (&Command, &Lender),
+    fitting: Arc<Fitting>,
+    options: &Options,
+    stop: &Stop,
+) -> Result<Option<u64>, Error> {
+    let again = |header, blocks, output: &File, errors: &File| {
+        let intake = Intake::of(header, blocks, fitting);
+        let ends = [output.as_fd(), errors.as_fd()];
+        let plan = prove::plan(options);
+        deal((command, lender.clone()), (intake, None), ends, plan, stop, |_| {})
+    };
+    beginning.difference(command, lender, stop, again)
+}
+
+/// The same of bytes that the first copy was given.
+fn difference_of(
+    bytes: &[u8],
+    command: &Command,
+    options: &Options,
+    stop: &Stop,
+) -> Result<Option<u64>, Error> {
+    let mut file = prove::in_memory().map_err(Error::Preparing)?;
+    file.write_all(bytes).map_err(Error::Preparing)?;
+    let lender = Lender::new(usize::try_from(options.window.0).unwrap_or(usize::MAX));
+    let fitting = Arc::new(Fitting::new(options.jobs.most()));
+    let block = BlockSize::Bytes(Bytes((bytes.len() as u64).div_ceil(PROVED_BLOCKS).max(1)));
+    let cut = (options.records.clone(), block);
+    let memory = (&lender, Arc::clone(&fitting));
+    let cutter = Cutter::new(Source::File(file, 0), cut, options.window.0, memory)
+        .map_err(Error::Preparing)?;
+    let reader = Reader::start(cutter, options.header_lines).map_err(Error::Preparing)?;
+    let mut intake = Intake::new(reader, Arc::clone(&fitting));
+    let beginning = Beginning::take(&mut intake, u64::MAX, stop);
+    difference(&beginning, (command, &lender), fitting, options, stop)
 }
 
 /// Deals out what comes in.

@@ -46,9 +46,10 @@ pub struct Options {
     pub retries: u32,
     /// Where to note every copy.
     pub joblog: Option<Joblog>,
-    /// Work on the beginning of the input (64 MiB, at most a quarter of the window) twice, in blocks and in one piece. If
-    /// output or status differ, go on with one copy of the command that gets everything.
-    pub is_proved: bool,
+    /// Work on so much of the beginning of the input (at most a quarter of the window, and at least two blocks) twice, in
+    /// blocks and in one piece. If output or status differ, one copy of the command gets everything. With `caution`, that
+    /// happens before blocks are dealt out.
+    pub proved: Option<Bytes>,
     /// Begin with one copy that takes everything as it comes, and deal out only once it is what the input waits for, slow,
     /// and a CPU is idle. What would not have been written by one copy of the command is not written: nothing after the block
     /// of a copy that failed.

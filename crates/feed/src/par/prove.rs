@@ -43,7 +43,8 @@ impl Beginning {
     /// Takes it from what comes in.
     pub(super) fn take(intake: &mut Intake, most_bytes: u64, stop: &Stop) -> Self {
         let (mut blocks, mut bytes) = (Vec::new(), 0);
-        while bytes < most_bytes
+        // One block alone shows nothing.
+        while (bytes < most_bytes || blocks.len() < 2)
             && let Some(block) = intake.wait_for_block(stop)
         {
             bytes += block.part.len();
@@ -55,6 +56,11 @@ impl Beginning {
     /// Puts it back.
     pub(super) fn put_back(self, intake: &mut Intake) {
         self.blocks.into_iter().rev().for_each(|block| intake.put_back(block));
+    }
+
+    /// Bytes in its blocks.
+    pub(super) fn len(&self) -> u64 {
+        self.blocks.iter().map(|block| block.part.len()).sum()
     }
 
     fn parts(&self) -> impl Iterator<Item = Part> {
@@ -213,7 +219,7 @@ fn signal(child: &Child, signal: Signal) {
     }
 }
 
-fn in_memory() -> io::Result<File> {
+pub(super) fn in_memory() -> io::Result<File> {
     Ok(File::from(memfd_create("fullbore-par", MemfdFlags::CLOEXEC)?))
 }
 
@@ -257,7 +263,7 @@ pub(super) fn plan(options: &Options) -> Options {
         halt: None,
         retries: 0,
         joblog: None,
-        is_proved: false,
+        proved: None,
         caution: None,
         pipe_limits: options.pipe_limits,
     }

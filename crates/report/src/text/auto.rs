@@ -26,11 +26,20 @@ fn part(record: &RunRecord, auto: &AutoRecord) -> Option<String> {
         .proved_bytes
         .map_or(String::new(), |bytes| format!(" (the same on the first {})", Bytes(bytes)));
     Some(match auto.what {
-        AutoWhat::Dealt => format!("{title} was dealt out"),
+        AutoWhat::Dealt => format!("{title} was dealt out{proved}"),
         AutoWhat::Fused => format!("{title} was answered without sorting every line{proved}"),
-        AutoWhat::Differs => {
+        AutoWhat::Differs if title.contains('|') => {
             format!(
-                "{title} ran as it is, because the answer without sorting differed on the beginning of the data"
+                "{title} ran as it is, because the answer without sorting differed on this data"
+            )
+        }
+        AutoWhat::Differs => {
+            format!("{title} ran once, because several copies wrote something else on this data")
+        }
+        AutoWhat::Alone if auto.proved_bytes.is_some() => {
+            let bytes = Bytes(auto.proved_bytes.unwrap_or_default());
+            format!(
+                "{title} ran as it is; the other way writes the same for all {bytes} of its input"
             )
         }
         AutoWhat::Alone => {

@@ -1,6 +1,7 @@
 //! `fullbore par --auto`: deals out what is certain to give the same bytes, and otherwise becomes the command.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
@@ -9,9 +10,10 @@ use std::thread;
 use anyhow::{Result, anyhow};
 use fullbore_auto::{Plan, fusion_of_line};
 use fullbore_feed::par::{
-    Assumption, BlockSize, Caution, Command, Ended, Event, Jobs, Merge, Options, Records,
+    Assumption, BlockSize, Caution, Command, Ended, Event, Jobs, Merge, Options, Records, Source,
     StatusRule, Stop, par,
 };
+use fullbore_measure::Bytes;
 use fullbore_pipeline::die_of;
 use fullbore_process::{
     hand_on_closed_descriptors, hand_on_ignored_signals, sigpipe_was_ignored, stdin_was_closed,
@@ -21,8 +23,10 @@ use fullbore_rules::{Check, Merge as Wanted, Status};
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Resource, getrlimit};
 
+use super::both_ways;
 use super::{fused, setup};
 use crate::args::par::ParOptions;
+use crate::args::prove::Prove;
 use crate::commands::auto::{Done, collates_bytes, tell};
 use crate::commands::par::failure::failure;
 use crate::commands::stage::tier;
@@ -31,6 +35,9 @@ use crate::messages::plain;
 
 /// A file with less than this is not worth a second process.
 const WORTH_DEALING: u64 = 4 << 20;
+
+/// So much is proved of what is added up.
+const PROVED_SUMS: Bytes = Bytes(4 << 20);
 
 /// Several copies need so many descriptors.
 const LEAST_FILES: u64 = 64;
@@ -112,17 +119,38 @@ fn become_command(options: &ParOptions, command: &Command) -> Result<Exit> {
     Err(anyhow!("par: {}: {}", name.to_string_lossy(), plain(&error)))
 }
 
+/// Deals out beside the command, from the beginning and for a comparison only.
+fn deal_beside(options: &ParOptions, command: &Command, plan: &Plan) -> Result<Exit> {
+    let dealing = dealing(options, plan)?;
+    let dealing = Options { jobs: Jobs::Exactly(dealing.jobs.most()), ..dealing };
+    let input = File::from(stdin().as_fd().try_clone_to_owned()?);
+    let deal = |input, out| {
+        let (stop, errors) = (Stop::new()?, File::options().write(true).open("/dev/null")?);
+        let source = Source::Stream(input);
+        match par(command, source, out, errors, dealing, &stop, |_| {}) {
+            Ok(Ended::Done(status) | Ended::Halted(status)) => Ok(Some(status)),
+            Ok(_) => Ok(None),
+            Err(error) => Err(anyhow!("{error}")),
+        }
+    };
+    both_ways::run(options, command, input, deal)
+}
+
 fn deal(options: &ParOptions, command: &Command, plan: &Plan) -> Result<Exit> {
+    if options.prove == Some(Prove::All) {
+        return deal_beside(options, command, plan);
+    }
     let dealing = dealing(options, plan)?;
     let window = dealing.window;
     let source = setup::source(options)?;
     let stop = Stop::new()?;
     setup::listen(stop.clone())?;
     let mut done = Done::Alone;
-    let note = |event| {
-        if matches!(event, Event::Dealing) {
-            done = Done::Dealt;
-        }
+    let note = |event| match event {
+        Event::Dealing => done = Done::Dealt { proved_bytes: None },
+        Event::Proved(bytes) => done = Done::Dealt { proved_bytes: Some(bytes) },
+        Event::Differs(_) => done = Done::Differs,
+        _ => {}
     };
     let ended = par(command, source, stdout(), stderr(), dealing, &stop, note);
     tell(options.tell.as_deref(), done);
@@ -152,10 +180,12 @@ fn dealing(options: &ParOptions, plan: &Plan) -> Result<Options> {
     let BlockSize::Fitting(most) = usual.block else {
         return Err(anyhow!("par: --auto: blocks have a fixed size"));
     };
+    let is_added_up = plan.merge.is_some() && options.prove.is_none();
     Ok(Options {
         records: Records::EndByte(if plan.has_zeros { 0 } else { b'\n' }),
         block: BlockSize::Fitting(most),
         jobs: Jobs::UpTo(usual.jobs.most()),
+        proved: usual.proved.or(is_added_up.then_some(PROVED_SUMS)),
         merge: plan.merge.as_ref().map(merge).transpose()?,
         status: match plan.status {
             Status::All => StatusRule::All,

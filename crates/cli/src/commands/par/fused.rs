@@ -3,29 +3,30 @@
 
 use std::ffi::OsString;
 use std::fs::{File, metadata};
-use std::io::{self, Read as _, Seek as _, Write as _, copy, pipe, stdin, stdout};
-use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{ExitStatus, Output, Stdio};
+use std::io::{self, PipeWriter, Read as _, Seek as _, Write as _, copy, pipe, stdin, stdout};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Output, Stdio};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
 use fullbore_auto::{Fusion, Question};
 use fullbore_feed::Input;
 use fullbore_feed::par::Command;
-use fullbore_pipeline::die_of;
+use fullbore_measure::Bytes;
 use fullbore_process::hand_on_ignored_signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::answer::{Answered, answer};
+use super::both_ways::{self, end_as};
 use super::program;
 use crate::args::par::ParOptions;
+use crate::args::prove::Prove;
 use crate::commands::auto::{Done, tell};
 use crate::exit::Exit;
 
 /// So much of the input is worked on both ways. Less is not worth the trouble: the stages themselves are as quick.
-const PROVED_BYTES: usize = 1 << 20;
+const PROVED_BYTES: Bytes = Bytes(1 << 20);
 
 /// What comes while the proof runs waits in memory, at most so much of it.
 const MOST_WAITING: usize = 128 << 20;
@@ -48,19 +49,31 @@ pub(super) fn run_on_file(options: &ParOptions, fusion: &Fusion) -> Result<Optio
     else {
         return Ok(None);
     };
-    let mut held = Vec::new();
-    (&input).take(PROVED_BYTES as u64).read_to_end(&mut held).context(path.to_owned())?;
-    let end = whole_lines(&held);
-    if held.len() < PROVED_BYTES || end == 0 {
-        return Ok(None);
-    }
     let words = ["sh", "-c", &fusion.line()].map(OsString::from);
     let Ok(stages) = program::find(words.into()) else { return Ok(None) };
+    let proved = match how(options) {
+        Prove::All => {
+            let answering = |fd, out| answer_of(fusion.question, fd, out);
+            return both_ways::run(options, &stages, input, answering).map(Some);
+        }
+        Prove::First(bytes) => bytes,
+        Prove::Off => {
+            tell(options.tell.as_deref(), Done::Fused { proved_bytes: None });
+            let input = Input::new(input, path);
+            return answer_all(fusion.question, input, &stages).map(Some);
+        }
+    };
+    let mut held = Vec::new();
+    (&input).take(proved.0).read_to_end(&mut held).context(path.to_owned())?;
+    let end = whole_lines(&held);
+    if (held.len() as u64) < proved.0 || end == 0 {
+        return Ok(None);
+    }
     if !prove(&stages, fusion, None, (&mut held, end))? {
         tell(options.tell.as_deref(), Done::Differs);
         return Ok(None);
     }
-    tell(options.tell.as_deref(), Done::Fused { proved_bytes: end as u64 });
+    tell(options.tell.as_deref(), Done::Fused { proved_bytes: Some(end as u64) });
     let input = Input::open(path.as_ref()).map_err(|error| anyhow!("par: {path}: {error}"))?;
     answer_all(fusion.question, input, &stages).map(Some)
 }
@@ -69,9 +82,20 @@ pub(super) fn run_on_file(options: &ParOptions, fusion: &Fusion) -> Result<Optio
 pub(super) fn run(options: &ParOptions, command: &Command, fusion: &Fusion) -> Result<Exit> {
     // Nothing may stay in a buffer of its own.
     let input = File::from(stdin().as_fd().try_clone_to_owned().context(READING)?);
+    let proved = match how(options) {
+        Prove::All => {
+            let answering = |fd, out| answer_of(fusion.question, fd, out);
+            return both_ways::run(options, command, input, answering);
+        }
+        Prove::First(bytes) => bytes,
+        Prove::Off => {
+            tell(options.tell.as_deref(), Done::Fused { proved_bytes: None });
+            return answer_all(fusion.question, Input::new(input, "standard input"), command);
+        }
+    };
     let mut held = Vec::new();
-    (&input).take(PROVED_BYTES as u64).read_to_end(&mut held).context(READING)?;
-    if held.len() < PROVED_BYTES {
+    (&input).take(proved.0).read_to_end(&mut held).context(READING)?;
+    if (held.len() as u64) < proved.0 {
         tell(options.tell.as_deref(), Done::AsItIs);
         return serially(command, &held, input);
     }
@@ -84,8 +108,20 @@ pub(super) fn run(options: &ParOptions, command: &Command, fusion: &Fusion) -> R
         tell(options.tell.as_deref(), Done::Differs);
         return serially(command, &held, input);
     }
-    tell(options.tell.as_deref(), Done::Fused { proved_bytes: end as u64 });
+    tell(options.tell.as_deref(), Done::Fused { proved_bytes: Some(end as u64) });
     answer_all(fusion.question, Input::new(input, "standard input").after(held), command)
+}
+
+fn how(options: &ParOptions) -> Prove {
+    options.prove.unwrap_or(Prove::First(PROVED_BYTES))
+}
+
+/// Answers the question for a comparison.
+fn answer_of(question: Question, input: OwnedFd, out: PipeWriter) -> Result<Option<u8>> {
+    match answer(question, Input::new(input, "the input"), out)? {
+        Answered::Written(_) => Ok(Some(0)),
+        Answered::TooLarge(..) => Ok(None),
+    }
 }
 
 /// Answers the question about all of the input; the stages do if that takes too much memory.
@@ -167,13 +203,6 @@ fn serially(command: &Command, held: &[u8], mut input: impl io::Read) -> Result<
     }
     drop(writer);
     Ok(end_as(child.wait().context("par: waiting for the stages")?))
-}
-
-fn end_as(status: ExitStatus) -> Exit {
-    if let Some(signal) = status.signal() {
-        die_of(signal);
-    }
-    Exit::Child(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
 }
 
 fn in_memory(bytes: &[u8]) -> io::Result<File> {

@@ -24,6 +24,7 @@ use signal_hook::iterator::Signals;
 
 use super::{merge, program};
 use crate::args::par::{Jobs as GivenJobs, ParOptions, StatusName};
+use crate::args::prove::Prove;
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
 
@@ -96,7 +97,12 @@ pub(super) fn source(options: &ParOptions) -> Result<Source> {
 pub(super) fn plan(options: &ParOptions) -> Result<Options> {
     let most = if options.auto { MOST_AUTO_WINDOW } else { MOST_WINDOW };
     let jobs = jobs(options);
-    let window = options.window.unwrap_or_else(|| default_window().min(Bytes(most)));
+    // What is proved takes a quarter of it.
+    let most = match options.prove {
+        Some(Prove::First(bytes)) => most.max(bytes.0 * 4),
+        _ => most,
+    };
+    let window = options.window.unwrap_or_else(|| default_window(most));
     let block = match (options.records, options.block) {
         (Some(records), _) => BlockSize::Records(records),
         (None, Some(bytes)) => {
@@ -135,7 +141,7 @@ pub(super) fn plan(options: &ParOptions) -> Result<Options> {
         halt: options.halt.0,
         retries: options.retries,
         joblog: joblog(options)?,
-        is_proved: options.prove,
+        proved: proved(options)?,
         caution: None,
         pipe_limits: Limits::from_settings(
             limits.max_bytes,
@@ -182,11 +188,24 @@ fn joblog(options: &ParOptions) -> Result<Option<Joblog>> {
     Joblog::begin(file).map(Some).map_err(named)
 }
 
-/// 256 MiB, or an eighth of the available memory where that is less.
-fn default_window() -> Bytes {
+/// What `par` itself proves.
+fn proved(options: &ParOptions) -> Result<Option<Bytes>> {
+    match options.prove {
+        Some(Prove::First(bytes)) => Ok(Some(bytes)),
+        Some(Prove::All) if !options.auto => {
+            let message = "par: --prove=all: outputs that wait must fit into memory".to_owned();
+            let hint = "give a size up to 256M".to_owned();
+            Err(Failure { message, hint, exit: Exit::NotDone }.into())
+        }
+        _ => Ok(None),
+    }
+}
+
+/// This many bytes, or an eighth of the available memory where that is less.
+fn default_window(most: u64) -> Bytes {
     let available = available_memory(&Root::system(), Path::new("/sys/fs/cgroup"));
-    let share = available.map_or(MOST_WINDOW, |bytes| bytes / WINDOW_SHARE);
-    Bytes(share.clamp(LEAST_WINDOW, MOST_WINDOW))
+    let share = available.map_or(most, |bytes| bytes / WINDOW_SHARE);
+    Bytes(share.clamp(LEAST_WINDOW, most.max(LEAST_WINDOW)))
 }
 
 /// Hands signals that end the program to the copies first. Those that are ignored (nohup) stay so.

@@ -6,6 +6,7 @@
 
 mod copy;
 mod judge;
+mod proof;
 mod source;
 
 use std::fs::File;
@@ -20,6 +21,7 @@ use memchr::{memchr, memrchr};
 use self::copy::{Copy, Waited};
 pub use self::judge::FAST_BYTES_PER_SECOND;
 use self::judge::{Judge, Verdict};
+pub(super) use self::proof::Proof;
 use self::source::{Input, Took};
 use super::caution::{Caution, Guard};
 use super::command::Command;
@@ -70,6 +72,8 @@ struct Alone<'a> {
     held: Vec<u8>,
     /// What it was given of a record that has not ended.
     record: Vec<u8>,
+    /// What must hold before anything is dealt out.
+    proof: Option<Proof<'a>>,
     stop: &'a Stop,
 }
 
@@ -86,12 +90,12 @@ enum Next {
 }
 
 /// Gives the input to a first copy, until that was all or it is better to deal out.
-pub(super) fn begin(
+pub(super) fn begin<'a>(
     (command, source): (&Command, Source),
     ends: [BorrowedFd<'_>; 2],
-    options: &Options,
-    caution: &Caution,
-    stop: &Stop,
+    (options, caution): (&Options, &Caution),
+    proof: Option<Proof<'a>>,
+    stop: &'a Stop,
 ) -> Result<First, Error> {
     let Records::EndByte(record_end) = options.records else {
         return Ok(First::Begun(source, Begun::nothing()));
@@ -106,6 +110,7 @@ pub(super) fn begin(
         judge: Judge::new(options.jobs, Instant::now()),
         held: Vec::new(),
         record: Vec::new(),
+        proof,
         stop,
     };
     let next = match alone.watch() {
@@ -132,10 +137,14 @@ impl Alone<'_> {
             if self.wait_for_input()? == Waited::Left {
                 return Ok(Next::Left);
             }
+            let before = self.held.len();
             match self.input.read(&mut self.held).map_err(Error::Reading)? {
                 Took::Nothing => continue,
                 Took::End => return Ok(Next::End),
                 Took::Bytes => {}
+            }
+            if let Some(proof) = &mut self.proof {
+                proof.remember(&self.held[before..]);
             }
             if let (Some(copies), Some(at)) = (wanted, memchr(self.record_end, &self.held)) {
                 return self.give_last_record(at + 1, copies);
@@ -153,10 +162,17 @@ impl Alone<'_> {
             match self.judge.verdict(Instant::now(), || self.copy.seen()) {
                 Verdict::Unknown => {}
                 Verdict::Fast => return Ok(Next::Through),
+                Verdict::Slow(_) if self.proof.as_ref().is_some_and(|proof| !proof.is_ready()) => {}
+                Verdict::Slow(_) if !self.is_proved()? => return Ok(Next::Through),
                 Verdict::Slow(copies) if self.record.is_empty() => return Ok(Next::Deal(copies)),
                 Verdict::Slow(copies) => wanted = Some(copies),
             }
         }
+    }
+
+    /// Whether nothing speaks against dealing out.
+    fn is_proved(&mut self) -> Result<bool, Error> {
+        self.proof.take().map_or(Ok(true), |mut proof| proof.holds(self.record_end))
     }
 
     /// Gives it the end of its last record, unless that is not as the command assumes.
