@@ -209,6 +209,20 @@ fn a_signal_gives_the_terminal_back_too() {
 }
 
 #[test]
+fn it_ends_with_its_terminal_when_no_signal_tells_it() {
+    require_programs!("setsid");
+    let place = Sandbox::new();
+    let fullbore = crate::sandbox::fullbore();
+    // In another session it has no controlling terminal, whose end would be a SIGHUP.
+    let words = ["setsid", "--wait", fullbore.to_str().unwrap(), "top"];
+    let mut terminal = Terminal::start(&place, 80, 24, &words, &[]);
+    terminal.wait_for("details");
+    drop(terminal);
+    let is_gone = || marked(place.mark()).is_empty().then_some(());
+    assert!(eventually(is_gone).is_some(), "{:?}", marked(place.mark()));
+}
+
+#[test]
 fn a_pipe_is_listed_widened_and_given_back() {
     let place = Sandbox::new();
     let running = Running::start(&place, "yes word | cat | grep -c x");

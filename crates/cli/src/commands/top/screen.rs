@@ -1,6 +1,8 @@
 //! `fullbore top` on the whole screen: keys in, frames out.
 
-use std::io::{self, Stdout, stdout};
+use std::fs::File;
+use std::io::{self, IsTerminal, Stdout, stdin, stdout};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,6 +18,8 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::signal::{SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGSTOP, SIGTERM};
 use signal_hook::low_level::raise;
@@ -46,8 +50,10 @@ pub(super) fn run(options: &TopOptions, palette: Palette) -> Result<Exit> {
             next_show = Instant::now() + options.delay;
         }
         let wait = due.min(next_show).saturating_duration_since(Instant::now());
-        if !event::poll(wait)? {
-            continue;
+        match screen.listen(wait)? {
+            Heard::Nothing => continue,
+            Heard::Event => {}
+            Heard::HungUp => break,
         }
         let request = match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => top.key(key),
@@ -117,6 +123,16 @@ fn send(pid: i32, signal: Signal, survey: &Survey) -> Result<(), String> {
 /// The terminal while it shows nothing but this; what it showed before comes back in the end, also after a panic.
 struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Where keys come from.
+    keys: File,
+}
+
+/// What came from the keyboard.
+enum Heard {
+    Nothing,
+    Event,
+    /// The terminal is gone.
+    HungUp,
 }
 
 impl Screen {
@@ -128,7 +144,26 @@ impl Screen {
         }));
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen)?;
-        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))? })
+        // As crossterm does it.
+        let keys = match stdin().is_terminal() {
+            true => File::from(stdin().as_fd().try_clone_to_owned()?),
+            false => File::open("/dev/tty")?,
+        };
+        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))?, keys })
+    }
+
+    /// Waits for a key, a new size or a signal. crossterm would read from a terminal that is gone for ever.
+    fn listen(&self, wait: Duration) -> io::Result<Heard> {
+        let wait = Timespec::try_from(wait).map_err(io::Error::other)?;
+        let mut fds = [PollFd::new(&self.keys, PollFlags::IN)];
+        match poll(&mut fds, Some(&wait)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) {
+            return Ok(Heard::HungUp);
+        }
+        Ok(if event::poll(Duration::ZERO)? { Heard::Event } else { Heard::Nothing })
     }
 
     fn draw(&mut self, top: &mut Top) -> io::Result<()> {
