@@ -88,7 +88,7 @@ impl Hasher {
     }
 }
 
-#[cfg(all(test, feature = "digest"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
