@@ -9,13 +9,26 @@ OUT ?= out
 # Python with what the tests of the package need, where it could be installed.
 PYTHON = $(shell test -e $(TOOLS)/python/complete && echo $(TOOLS)/python/bin/python || echo python3)
 TOOLS = $(abspath $(TARGET))/test-tools
+STATIC = $(abspath $(TARGET))/$(shell uname -m)-unknown-linux-musl/tests/fullbore
 WHEEL_PROFILE ?= release
 WHEELS ?= $(abspath $(TARGET))/wheels
 
-.PHONY: build demo test test-python wheel test-tools sanitize fuzz bench bench-python bench-spark bench-reindexer bench-check lint install uninstall clean help
+.PHONY: build static deb deny libraries demo test test-packages test-python wheel test-tools sanitize fuzz bench bench-python bench-spark bench-reindexer bench-check lint install uninstall clean help
 
 build: ## build the release binary (the default)
 	$(CARGO) build --release --package fullbore
+
+static: ## build one file that needs no library, with musl, for ARCHITECTURE (needs rustup and musl-tools)
+	scripts/static $(ARCHITECTURE)
+
+deb: build ## make a Debian package in target/debian (needs cargo-deb)
+	scripts/deb
+
+deny: ## check licences, versions, origin and known faults of all dependencies
+	scripts/deny
+
+libraries: ## build the published libraries with each feature alone and with the oldest Rust, and as packages
+	scripts/libraries
 
 demo: build ## count words in some hundreds of MB of real sources, and report
 	scripts/demo $(FULLBORE) $(OUT)
@@ -24,6 +37,14 @@ test: test-tools ## install what the tests need, and run all tests
 	$(CARGO) test --workspace --profile tests
 	$(MAKE) --no-print-directory wheel WHEEL_PROFILE=tests WHEELS=$(abspath $(TARGET))/wheels-tests
 	$(MAKE) --no-print-directory test-python WHEELS=$(abspath $(TARGET))/wheels-tests FULLBORE=$(or $(FULLBORE_BIN),$(TARGET)/tests/fullbore)
+
+test-packages: test-tools ## build the static binary and the Debian package with little optimization, and test both
+	scripts/static $$(uname -m) tests
+	$(CARGO) build --workspace --profile tests --bins
+	scripts/deb tests
+	FULLBORE_STATIC=$(STATIC) FULLBORE_DEB=$$(ls $(abspath $(TARGET))/debian/fullbore_*.deb) \
+		$(CARGO) test --workspace --profile tests --test packages
+	FULLBORE_BIN=$(STATIC) $(CARGO) test --workspace --profile tests --test main -- transparency
 
 test-python: ## run the tests of the Python package alone, with the binary FULLBORE and the wheel in WHEELS, if there is one
 	cd python && FULLBORE=$(abspath $(FULLBORE)) FULLBORE_WHEELS=$(WHEELS) FULLBORE_TOOLS=$(TOOLS) PYTHONPATH=src PYTHONDONTWRITEBYTECODE=1 \

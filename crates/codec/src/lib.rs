@@ -4,16 +4,25 @@
 //! (simple enough to verify by reading; the tests compare with it), `portable`, `avx2` and `avx512`. Every binary
 //! contains all of them, and the constructor's [`Tier`] chooses.
 
+// Kernels share their loads and stores; a build with few features leaves some of them unused.
+#![cfg_attr(not(feature = "default"), allow(dead_code))]
+
+#[cfg(feature = "aggregate")]
 pub mod aggregate;
+#[cfg(feature = "fizzbuzz")]
 pub mod fizzbuzz;
 pub mod generate;
+#[cfg(feature = "gost")]
 pub mod gost;
+#[cfg(feature = "group")]
 pub mod group;
+#[cfg(feature = "json")]
 pub mod json;
 mod kernel;
 pub mod lines;
 #[cfg(target_arch = "x86_64")]
 mod lines_avx512;
+#[cfg(feature = "morse")]
 pub mod morse;
 mod place;
 mod stream;
@@ -21,6 +30,7 @@ mod tier;
 #[cfg(test)]
 #[path = "../tests/common/tiers.rs"]
 mod tiers;
+#[cfg(feature = "utf8")]
 pub mod utf8;
 
 #[cfg(test)]
@@ -29,3 +39,8 @@ extern crate self as fullbore_codec;
 pub use place::Place;
 pub use stream::{Codec, Divisible, Fault};
 pub use tier::{Tier, TierError};
+
+/// The examples of the README.
+#[cfg(all(doctest, feature = "default"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

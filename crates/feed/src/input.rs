@@ -84,6 +84,7 @@ impl Input {
     }
 
     /// Returns the name for messages.
+    #[cfg(feature = "json")]
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -130,6 +131,7 @@ impl Input {
     /// As [`read`](Self::read).
     ///
     /// Source: pread(2).
+    #[cfg(feature = "json")]
     pub(crate) fn read_at(&self, block: &mut [u8], offset: u64) -> Result<usize, InputError> {
         let count = rustix::io::retry_on_intr(|| rustix::io::pread(&self.fd, &mut *block, offset));
         count.map_err(|errno| InputError { read: offset, ..self.error(errno) })

@@ -12,14 +12,17 @@
 
 mod ahead;
 pub mod buffer;
+#[cfg(feature = "count")]
 pub mod count;
 mod error;
 pub mod few;
 mod flow;
 mod input;
 mod inspect;
+#[cfg(feature = "json")]
 pub mod json;
 mod moved;
+#[cfg(feature = "par")]
 pub mod par;
 mod parallel;
 
@@ -30,3 +33,8 @@ pub use input::{Input, InputError};
 pub use inspect::{Flaw, Inspected, inspect};
 pub use moved::Moved;
 pub use parallel::{Chunk, Chunked, in_chunks, memory_for_chunks};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

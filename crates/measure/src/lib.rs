@@ -18,3 +18,8 @@ pub use host::Host;
 pub use stats::{Summary, median};
 pub use units::{Bytes, BytesPerSecond, ParseBytesError, Share, seconds};
 pub use visible::visible;
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

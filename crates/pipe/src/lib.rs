@@ -38,3 +38,8 @@ pub use relay::{OwnPipe, pipe_budget};
 pub use room::is_room_for;
 pub use scratch::Scratch;
 pub use writer::{Block, Options, OutputError, PipeWriter, Probe, Strategy, is_pipe, probe};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

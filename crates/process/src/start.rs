@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{Errno, FdFlags};
 use rustix::process::Signal;
 use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
@@ -167,17 +168,25 @@ pub fn hand_on_closed_descriptors() {
 /// its own copies. Ours would keep the end of file from a reader outside, and SIGPIPE from a writer outside.
 ///
 /// # Errors
-/// `/dev/null` cannot be opened. Or the inherited descriptors are unknown, because [`note_start`] was not called or
+/// Neither `/dev/null` nor memory in its place can be opened. Or the inherited descriptors are unknown, because [`note_start`] was not called or
 /// could not read `/proc/self/fd`; then only standard input and output have changed.
 ///
 /// Source: dup2(2), close(2).
 pub fn let_go_of_inherited() -> io::Result<()> {
-    let null = File::options().read(true).write(true).open("/dev/null")?;
-    dup2_stdin(null.as_fd())?;
-    dup2_stdout(null.as_fd())?;
+    let nothing = nothing()?;
+    dup2_stdin(nothing.as_fd())?;
+    dup2_stdout(nothing.as_fd())?;
     let unknown = || io::Error::other("which descriptors were inherited is unknown");
     let start = START.get().ok_or_else(unknown)?;
     let mut list = start.inherited.lock().unwrap_or_else(PoisonError::into_inner);
     list.as_mut().ok_or_else(unknown)?.clear();
     Ok(())
+}
+
+/// Opens `/dev/null`. A root directory with nothing but the program in it has none, so there it is an empty file in memory.
+fn nothing() -> io::Result<OwnedFd> {
+    match File::options().read(true).write(true).open("/dev/null") {
+        Ok(null) => Ok(null.into()),
+        Err(_) => Ok(memfd_create("nothing", MemfdFlags::CLOEXEC)?),
+    }
 }

@@ -34,6 +34,16 @@ fn the_summary_is_as_before_at_every_width() {
 }
 
 #[test]
+fn a_run_of_which_nothing_was_seen_says_why() {
+    let (_, mut record) = samples::all().into_iter().find(|(name, _)| *name == "empty").unwrap();
+    record.elapsed_ns = 489_000_000;
+    record.gaps = vec!["/proc is not mounted: nothing of this run can be seen".to_owned()];
+    let text = "  no stage was seen (489 ms)
+  note: /proc is not mounted: nothing of this run can be seen\n";
+    assert_eq!(summary(&record, Style::plain(80)), text);
+}
+
+#[test]
 fn the_colored_summary_is_as_before() {
     let text = summary(&samples::bottleneck(), Style::colored(80));
     expect("bottleneck.color.txt", &text.replace('\u{1b}', "␛"));

@@ -1,11 +1,17 @@
 //! Sources: generated streams. The same parameters give the same bytes, whatever the sizes of the requests.
 
+#[cfg(feature = "generate")]
 mod jsonl;
+#[cfg(feature = "generate")]
 mod lines;
+#[cfg(feature = "generate")]
 mod random;
 
+#[cfg(feature = "generate")]
 pub use jsonl::JsonLines;
+#[cfg(feature = "generate")]
 pub use lines::Lines;
+#[cfg(feature = "generate")]
 pub use random::Random;
 
 /// A generator of a stream of bytes.

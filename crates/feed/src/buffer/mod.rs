@@ -37,7 +37,9 @@ use pacer::Pacer;
 use reader::Reader;
 pub use shared::Event;
 use shared::Shared;
-pub(crate) use spill::{PAGE_BYTES, Spill};
+#[cfg(feature = "count")]
+pub(crate) use spill::PAGE_BYTES;
+pub(crate) use spill::Spill;
 pub use status::{Status, Verdict, WaitShares, Waits};
 use writer::Writer;
 

@@ -21,8 +21,16 @@ impl Spill {
     ///
     /// # Errors
     /// When no file can be created in `folder`.
+    #[cfg(feature = "spill")]
     pub(crate) fn create(folder: &Path) -> io::Result<Self> {
         Ok(Self { file: tempfile::tempfile_in(folder)? })
+    }
+
+    /// # Errors
+    /// Always, because this build has no spill files.
+    #[cfg(not(feature = "spill"))]
+    pub(crate) fn create(_folder: &Path) -> io::Result<Self> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "built without the feature spill"))
     }
 
     /// Writes at `offset`. Returns how many bytes were written before Linux refused more, and why it did.

@@ -16,10 +16,13 @@ impl Withheld {
     /// What it withholds even about the process of fullbore.
     pub(super) fn of(root: &Root, own: i32) -> Self {
         let withheld = root.unavailable(own);
-        Self {
-            gaps: withheld.iter().map(|(fact, why)| gap(*fact, *why)).collect(),
-            facts: withheld.into_iter().map(|(fact, _)| fact).collect(),
-        }
+        // Linux hides no process from itself, so without its own state there is no /proc at all.
+        let gaps = if withheld.iter().any(|(fact, _)| *fact == Fact::State) {
+            vec!["/proc is not mounted: nothing of this run can be seen".to_owned()]
+        } else {
+            withheld.iter().map(|(fact, why)| gap(*fact, *why)).collect()
+        };
+        Self { gaps, facts: withheld.into_iter().map(|(fact, _)| fact).collect() }
     }
 
     pub(super) fn lacks(&self, fact: Fact) -> bool {

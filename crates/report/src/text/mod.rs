@@ -36,22 +36,24 @@ const GAP_LINES: usize = 4;
 #[must_use]
 pub fn summary(record: &RunRecord, style: Style) -> String {
     let mut text = String::new();
-    if record.findings.is_empty() && (record.elapsed_ns < SHORT_NS || record.stages.is_empty()) {
-        let verdict = format!("too short to judge ({})", seconds(record.elapsed_ns));
-        for line in wrap::wrap(&verdict, style.columns(), "  ", "  ") {
-            text.push_str(&line);
-            text.push('\n');
-        }
-        return text;
-    }
     let mut lines = Vec::new();
-    table::write(record, style, &mut lines);
-    tuning(record, style, &mut lines);
-    counters::write(record, style, &mut lines);
-    auto::write(record, style, &mut lines);
-    wakes::write(record, style, &mut lines);
-    findings::write(record, style, &mut lines);
-    gaps(record, style, &mut lines);
+    if record.findings.is_empty() && (record.elapsed_ns < SHORT_NS || record.stages.is_empty()) {
+        let is_short = record.elapsed_ns < SHORT_NS || record.gaps.is_empty();
+        let verdict = if is_short { "too short to judge" } else { "no stage was seen" };
+        let verdict = format!("{verdict} ({})", seconds(record.elapsed_ns));
+        lines.extend(wrap::wrap(&verdict, style.columns(), "  ", "  "));
+        if !is_short {
+            gaps(record, style, &mut lines);
+        }
+    } else {
+        table::write(record, style, &mut lines);
+        tuning(record, style, &mut lines);
+        counters::write(record, style, &mut lines);
+        auto::write(record, style, &mut lines);
+        wakes::write(record, style, &mut lines);
+        findings::write(record, style, &mut lines);
+        gaps(record, style, &mut lines);
+    }
     for line in lines {
         text.push_str(&line);
         text.push('\n');

@@ -1,7 +1,6 @@
 //! The rounds on 64 blocks at once, one byte of each in a register.
 
 use std::arch::x86_64::*;
-use std::sync::LazyLock;
 
 use zeroize::Zeroize;
 
@@ -100,15 +99,10 @@ pub(super) enum Ports {
 }
 
 impl Ports {
-    /// Returns the ports of the CPU that runs this. It asks once, because a hypervisor takes microseconds to answer,
-    /// and modes may change the key often.
+    /// Returns the ports of the CPU that runs this: only AMD's CPUs have SSE4A. Asking the CPU for its maker's name needs
+    /// `unsafe` in Rust 1.89, and under a hypervisor microseconds; the features are known already.
     pub(super) fn here() -> Self {
-        static HERE: LazyLock<Ports> = LazyLock::new(|| {
-            let vendor = __cpuid(0);
-            let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-            if name.as_flattened() == b"GenuineIntel" { Ports::Two } else { Ports::Four }
-        });
-        *HERE
+        if is_x86_feature_detected!("sse4a") { Self::Four } else { Self::Two }
     }
 }
 
