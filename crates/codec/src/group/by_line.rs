@@ -3,6 +3,8 @@
 use super::error::NoMemory;
 use super::groups::Groups;
 use super::lines_of::{Text, portable_find, portable_key, run};
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::value::Tally;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
@@ -33,6 +35,8 @@ impl<V: Tally> Groups<V> {
             Granted::Avx2(proof) => avx2::add_lines(proof, self, text),
             #[cfg(target_arch = "x86_64")]
             Granted::Avx512(proof) => avx512::add_lines(proof, self, text),
+            #[cfg(target_arch = "aarch64")]
+            Granted::Neon(proof) => neon::add_lines(proof, self, text),
         }
     }
 
