@@ -21,8 +21,6 @@ mod growth;
 mod key;
 mod lines_of;
 pub mod naive;
-#[cfg(target_arch = "aarch64")]
-mod neon;
 mod room;
 mod rows;
 mod segment;
