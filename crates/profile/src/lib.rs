@@ -8,6 +8,11 @@
 //! and how long it waited for what, and stacks say how each of these times divides. This crate reads the files of programs,
 //! for their names, and nothing else of the system.
 #![forbid(unsafe_code)]
+// Elsewhere callers cannot be found, and nothing asks for what finds them.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "only `unwind` needs it")
+)]
 
 mod binary;
 mod callers;
