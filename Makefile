@@ -13,7 +13,7 @@ STATIC = $(abspath $(TARGET))/$(shell uname -m)-unknown-linux-musl/tests/fullbor
 WHEEL_PROFILE ?= release
 WHEELS ?= $(abspath $(TARGET))/wheels
 
-.PHONY: build static deb deny libraries demo test test-packages test-python wheel test-tools sanitize fuzz bench bench-python bench-spark bench-reindexer bench-check lint install uninstall clean help
+.PHONY: build static deb deny libraries demo test test-packages test-python wheel test-tools sanitize fuzz ports ports-short bench bench-python bench-spark bench-reindexer bench-check lint install uninstall clean help
 
 build: ## build the release binary (the default)
 	$(CARGO) build --release --package fullbore
@@ -69,6 +69,12 @@ sanitize: ## run the bookkeeping under Miri and what lends or shares memory unde
 	CARGO_PROFILE_DEV_OPT_LEVEL=1 RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-apparatus --package fullbore-feed \
 		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test exchange --test options --test integrity --test pages --test passing --test memory --test flow
 
+ports: ## run the tests on other CPUs under QEMU: AArch64, RISC-V, s390x, old x86-64 (an hour; installs what it needs)
+	CARGO="$(CARGO)" scripts/ports $(PLATFORMS)
+
+ports-short: ## the same, but only what differs between CPUs, and less of it (3 minutes once it is built)
+	CARGO="$(CARGO)" scripts/ports --short $(PLATFORMS)
+
 bench: ## measure every claim; writes docs/claims.md, docs/zero-copy.md, docs/stages.md (an hour)
 	scripts/install-test-tools bench
 	scripts/real-text
@@ -123,4 +129,4 @@ clean: ## remove everything that was built
 	rm -rf $(OUT)
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24

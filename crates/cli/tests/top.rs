@@ -225,7 +225,7 @@ fn it_ends_with_its_terminal_when_no_signal_tells_it() {
 #[test]
 fn a_pipe_is_listed_widened_and_given_back() {
     let place = Sandbox::new();
-    let running = Running::start(&place, "yes word | cat | grep -c x");
+    let running = Running::start(&place, "tail -f /dev/null | cat | grep -c x");
     let pid = running.process("cat").0.to_string();
     let tune = |args: &[&str]| {
         let mut command = place.fullbore(&["tune"]);
@@ -235,7 +235,7 @@ fn a_pipe_is_listed_widened_and_given_back() {
     };
     let (status, list, _) = tune(&[]);
     assert_eq!(status, Some(0));
-    assert!(list.contains("of 64 KiB  yes word → cat\n"), "{list}");
+    assert!(list.contains("of 64 KiB  tail -f /dev/null → cat\n"), "{list}");
     assert!(list.contains("of 64 KiB  cat → grep -c x\n"), "{list}");
     let (status, text, _) = tune(&["2=200000"]);
     assert_eq!(status, Some(0));

@@ -1,11 +1,39 @@
 //! Bounds-checked loads and stores of vectors, which let the kernels be safe functions.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "aarch64")]
+use std::arch::aarch64::{uint8x16_t, vld1q_u8, vst1q_u8};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     __m128i, __m256i, __m512i, _MM_HINT_ET0, _MM_HINT_T0, _mm_loadu_si128, _mm_maskz_loadu_epi8,
     _mm_prefetch, _mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
 };
+
+/// Loads 16 bytes of `bytes` from offset `at`.
+///
+/// # Panics
+/// When there are fewer.
+#[cfg(target_arch = "aarch64")]
+#[inline]
+#[target_feature(enable = "neon")]
+pub(crate) fn load16(bytes: &[u8], at: usize) -> uint8x16_t {
+    let bytes = &bytes[at..][..16];
+    // SAFETY: the slice is 16 bytes long; the load needs no alignment.
+    unsafe { vld1q_u8(bytes.as_ptr()) }
+}
+
+/// Stores 16 bytes to `bytes` at offset `at`.
+///
+/// # Panics
+/// When they do not fit.
+#[cfg(target_arch = "aarch64")]
+#[inline]
+#[target_feature(enable = "neon")]
+pub(crate) fn store16(bytes: &mut [u8], at: usize, vector: uint8x16_t) {
+    let bytes = &mut bytes[at..][..16];
+    // SAFETY: the slice is 16 bytes long; the store needs no alignment.
+    unsafe { vst1q_u8(bytes.as_mut_ptr(), vector) }
+}
 
 /// Loads 16 bytes of `bytes` from offset `at`.
 ///

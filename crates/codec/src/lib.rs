@@ -1,8 +1,8 @@
 //! Fullbore's stages as pure functions from bytes to bytes, without file descriptors.
 //!
 //! Flow: block → [`Codec::push`] → bytes of the output, … → [`Codec::finish`]. Every codec has a folder with `naive`
-//! (simple enough to verify by reading; the tests compare with it), `portable`, `avx2` and `avx512`. Every binary
-//! contains all of them, and the constructor's [`Tier`] chooses.
+//! (simple enough to verify by reading; the tests compare with it) and `portable`; `avx2`, `avx512` and `neon` where they pay.
+//! Every binary contains all that its CPU may have, and the constructor's [`Tier`] chooses.
 
 // Kernels share their loads and stores; a build with few features leaves some of them unused.
 #![cfg_attr(not(feature = "default"), allow(dead_code))]
@@ -24,6 +24,8 @@ pub mod lines;
 mod lines_avx512;
 #[cfg(feature = "morse")]
 pub mod morse;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod place;
 mod stream;
 mod tier;

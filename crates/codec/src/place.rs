@@ -60,7 +60,7 @@ impl Place {
     }
 
     /// Returns the position after `bytes`, in which this many lines end.
-    fn after_lines(self, bytes: &[u8], lines: u64) -> Self {
+    pub(crate) fn after_lines(self, bytes: &[u8], lines: u64) -> Self {
         let last_line = memchr::memrchr(b'\n', bytes).map_or(bytes, |end| &bytes[end + 1..]);
         let column = if lines == 0 { self.column } else { 1 };
         Self {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A set of instructions that kernels use. Each tier includes the lesser ones.
+/// A set of instructions that kernels use. Of the tiers of one kind of CPU, each includes the lesser ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Tier {
@@ -13,6 +13,8 @@ pub enum Tier {
     Avx2,
     /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2, GFNI and VPCLMULQDQ: Ice Lake, Zen 4 and later.
     Avx512,
+    /// NEON, which every AArch64 has.
+    Neon,
 }
 
 /// The requested tier cannot be used.
@@ -36,6 +38,12 @@ pub(crate) struct Avx2(());
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
+/// Proves that the CPU has the instructions of [`Tier::Neon`]. Rust's targets for AArch64 always have them, so kernels need no
+/// `unsafe` call.
+#[cfg(target_arch = "aarch64")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neon(());
+
 /// A tier that the CPU has, with the proof.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Granted {
@@ -44,13 +52,15 @@ pub(crate) enum Granted {
     Avx2(Avx2),
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
 }
 
 impl fmt::Display for TierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(name) => {
-                write!(f, "{name}: not one of portable, avx2, avx512")
+                write!(f, "{name}: not one of portable, avx2, avx512, neon")
             }
             Self::Unsupported(tier) => {
                 write!(f, "{tier}: this CPU has only {}", Tier::best())
@@ -67,6 +77,7 @@ impl fmt::Display for Tier {
             Self::Portable => "portable",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
+            Self::Neon => "neon",
         })
     }
 }
@@ -79,6 +90,7 @@ impl FromStr for Tier {
             "portable" => Ok(Self::Portable),
             "avx2" => Ok(Self::Avx2),
             "avx512" => Ok(Self::Avx512),
+            "neon" => Ok(Self::Neon),
             _ => Err(TierError::Unknown(name.to_owned())),
         }
     }
@@ -112,14 +124,14 @@ impl Tier {
                 return Self::Avx2;
             }
         }
-        Self::Portable
+        if cfg!(target_arch = "aarch64") { Self::Neon } else { Self::Portable }
     }
 
     /// Returns the tiers that this CPU can run, least first; tests try them all.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let mut tiers = vec![Self::Portable, Self::Avx2, Self::Avx512];
-        tiers.retain(|tier| *tier <= Self::best());
+        let mut tiers = vec![Self::Portable, Self::Avx2, Self::Avx512, Self::Neon];
+        tiers.retain(|tier| tier.is_part_of(Self::best()));
         tiers
     }
 
@@ -133,20 +145,38 @@ impl Tier {
 
     /// Returns this tier, or the CPU's best one if that is less, as the proof that its kernels need.
     pub(crate) fn granted(self) -> Granted {
-        match self.min(Self::best()) {
+        match self.or_best() {
             Self::Portable => Granted::Portable,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => Granted::Avx2(Avx2(())),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => Granted::Avx512(Avx512(())),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => Granted::Neon(Neon(())),
+            #[cfg(target_arch = "x86_64")]
+            Self::Neon => Granted::Portable,
             #[cfg(not(target_arch = "x86_64"))]
             _ => Granted::Portable,
         }
     }
 
+    /// Returns this tier, or the CPU's best one if it lacks this.
+    pub(crate) fn or_best(self) -> Self {
+        if self.is_part_of(Self::best()) { self } else { Self::best() }
+    }
+
+    /// Whether a CPU whose best tier is `best` has this one.
+    fn is_part_of(self, best: Self) -> bool {
+        match self {
+            Self::Portable => true,
+            Self::Avx2 => matches!(best, Self::Avx2 | Self::Avx512),
+            Self::Avx512 | Self::Neon => self == best,
+        }
+    }
+
     fn named_up_to(name: &str, best: Self) -> Result<Self, TierError> {
         let tier: Self = name.parse()?;
-        if tier > best { Err(TierError::Unsupported(tier)) } else { Ok(tier) }
+        if tier.is_part_of(best) { Ok(tier) } else { Err(TierError::Unsupported(tier)) }
     }
 }
 
@@ -161,6 +191,11 @@ mod tests {
             Tier::named_up_to("avx512", Tier::Avx2),
             Err(TierError::Unsupported(Tier::Avx512))
         );
+        assert_eq!(
+            Tier::named_up_to("neon", Tier::Avx512),
+            Err(TierError::Unsupported(Tier::Neon))
+        );
+        assert_eq!(Tier::named_up_to("avx2", Tier::Neon), Err(TierError::Unsupported(Tier::Avx2)));
         assert_eq!(
             Tier::named_up_to("sse9", Tier::Avx2),
             Err(TierError::Unknown("sse9".to_owned()))

@@ -14,9 +14,12 @@ impl Refused {
     pub(crate) fn new(what: &'static str, source: io::Error) -> Self {
         Self { what, source, paranoid: paranoid() }
     }
-}
 
-impl Refused {
+    /// Not Linux refuses: `why` says what fullbore lacks.
+    pub(crate) fn by_fullbore(what: &'static str, why: &'static str) -> Self {
+        Self::new(what, io::Error::new(io::ErrorKind::Unsupported, why))
+    }
+
     /// Whether it is about a process that has ended, and not about the machine.
     #[must_use]
     pub fn is_about_a_process(&self) -> bool {
@@ -41,6 +44,7 @@ impl fmt::Display for Refused {
             _ if is_refusal => f.write_str(
                 " (a filter of system calls, as containers have it, or a limit on locked memory)",
             ),
+            _ if self.source.kind() == io::ErrorKind::Unsupported => Ok(()),
             None => f.write_str(" (this Linux was built without perf events)"),
             Some(_) => Ok(()),
         }

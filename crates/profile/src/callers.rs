@@ -3,35 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use framehop::{
-    CacheNative, MayAllocateDuringUnwind, Module, UnwindRegsNative, Unwinder, UnwinderNative,
-};
-
-use crate::binary::{Binaries, Binary, Section};
+use crate::binary::{Binaries, Binary};
 use crate::frame::{BinaryId, Frame};
 use crate::space::{Mapped, Space};
+use crate::stack::Stack;
+use crate::unwind::{Cache, Native, follow, unwinder};
 
-/// Deeper callers are not looked for.
-const FRAMES_MAX: usize = 512;
 /// So many places are tried as the frame pointer of a thread whose registers are not known.
 const CANDIDATES_MAX: usize = 24;
-
-/// Where a thread is.
-#[derive(Clone, Copy, Debug)]
-pub struct Stack<'a> {
-    /// The program counter.
-    pub instruction: u64,
-    /// The stack pointer.
-    pub pointer: u64,
-    /// The frame pointer; `None` when it is not known: Linux tells only the other two of a thread that waits.
-    pub frame: Option<u64>,
-    /// The link register, where there is one.
-    pub link: u64,
-    /// The stack from the pointer on, as much as is known.
-    pub bytes: &'a [u8],
-}
-
-type Native = UnwinderNative<Section, MayAllocateDuringUnwind>;
 
 /// One process.
 #[derive(Default)]
@@ -46,7 +25,7 @@ struct Process {
 pub struct Callers {
     processes: HashMap<i32, Process>,
     binaries: Binaries,
-    cache: CacheNative<MayAllocateDuringUnwind>,
+    cache: Cache,
 }
 
 impl std::fmt::Debug for Callers {
@@ -126,64 +105,6 @@ fn frame(pid: i32, address: u64, mapped: &Mapped, binaries: &mut Binaries) -> Fr
     Frame::Code { binary, offset: mapped.offset + (address - mapped.start) }
 }
 
-fn unwinder(space: &Space, binaries: &Binaries) -> Native {
-    let mut unwinder = Native::new();
-    for mapped in space.all() {
-        let Some(id) = binaries.known(&mapped.path) else { continue };
-        let binary = binaries.get(id);
-        let Some(base) = binary.base_of(mapped.start, mapped.offset, mapped.end) else { continue };
-        let range = mapped.start..mapped.end;
-        let module = Module::new(mapped.path.clone(), range, base, binary.unwind_info());
-        unwinder.add_module(module);
-    }
-    unwinder
-}
-
-/// Addresses that were followed.
-struct Followed {
-    addresses: Vec<u64>,
-    /// The outermost is where the thread began.
-    is_whole: bool,
-}
-
-fn follow(
-    unwinder: &Native,
-    cache: &mut CacheNative<MayAllocateDuringUnwind>,
-    stack: &Stack<'_>,
-    frame: u64,
-) -> Followed {
-    let mut read = |address: u64| {
-        let from =
-            usize::try_from(address.checked_sub(stack.pointer).ok_or(())?).map_err(|_| ())?;
-        let word = stack.bytes.get(from..from.checked_add(8).ok_or(())?).ok_or(())?;
-        word.try_into().map(u64::from_ne_bytes).map_err(|_| ())
-    };
-    let registers = registers(stack, frame);
-    let mut frames = unwinder.iter_frames(stack.instruction, registers, cache, &mut read);
-    let mut followed = Followed { addresses: Vec::new(), is_whole: false };
-    while followed.addresses.len() < FRAMES_MAX {
-        match frames.next() {
-            Ok(Some(address)) => followed.addresses.push(address.address_for_lookup()),
-            Ok(None) => {
-                followed.is_whole = true;
-                break;
-            }
-            Err(_) => break,
-        }
-    }
-    followed
-}
-
-#[cfg(target_arch = "x86_64")]
-fn registers(stack: &Stack<'_>, frame: u64) -> UnwindRegsNative {
-    UnwindRegsNative::new(stack.instruction, stack.pointer, frame)
-}
-
-#[cfg(target_arch = "aarch64")]
-fn registers(stack: &Stack<'_>, frame: u64) -> UnwindRegsNative {
-    UnwindRegsNative::new(stack.link, stack.pointer, frame)
-}
-
 /// Places on the stack that may be what the frame pointer points to: the frame pointer of a caller further out, and above it
 /// an address in code, to which the function returns.
 ///
@@ -209,6 +130,7 @@ fn candidates(stack: &Stack<'_>, space: &Space) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stack::FRAMES_MAX;
 
     #[test]
     fn a_process_of_which_nothing_is_known_has_no_callers() {

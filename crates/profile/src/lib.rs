@@ -8,6 +8,11 @@
 //! and how long it waited for what, and stacks say how each of these times divides. This crate reads the files of programs,
 //! for their names, and nothing else of the system.
 #![forbid(unsafe_code)]
+// Elsewhere callers cannot be found, and nothing asks for what finds them.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "only `unwind` needs it")
+)]
 
 mod binary;
 mod callers;
@@ -18,16 +23,20 @@ mod kernel;
 mod names;
 mod perf_map;
 mod space;
+mod stack;
 mod symbols;
 mod tally;
 mod tower;
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), path = "unwind_none.rs")]
+mod unwind;
 
-pub use callers::{Callers, Stack};
+pub use callers::Callers;
 pub use diff::{Change, Diff};
 pub use formats::{Format, parse_folded};
 pub use frame::{BinaryId, Frame};
 pub use kernel::KernelSymbols;
 pub use names::Names;
 pub use space::Mapped;
+pub use stack::Stack;
 pub use tally::{Stacks, Tally};
 pub use tower::{Kind, Node, Part, Profile, Tower};

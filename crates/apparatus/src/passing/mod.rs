@@ -11,6 +11,10 @@
 
 mod queue;
 mod shared;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")),
+    path = "uring_absent.rs"
+)]
 mod uring;
 
 pub use queue::MessageQueue;

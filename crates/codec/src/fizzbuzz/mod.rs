@@ -19,6 +19,10 @@ use crate::tier::Granted;
 /// Generates the lines of all numbers from 1, without end.
 #[derive(Clone)]
 pub struct FizzBuzz {
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "only AVX-512 has a kernel")
+    )]
     tier: Granted,
     /// How many lines are left; `None` means no limit.
     lines_left: Option<u64>,

@@ -60,10 +60,12 @@ impl Counter {
     }
 
     /// Returns the block as a big-endian number.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn value(&self) -> u128 {
         self.value
     }
 
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn turn(&self) -> Turn {
         self.turn
     }

@@ -83,6 +83,7 @@ impl Stack {
 }
 
 /// Returns how many levels [`Stack::innermost_first`] has; 0 for what is left of a stack of which too much was closed.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline]
 pub(super) fn depth_of(bits: u64) -> u32 {
     63_u32.saturating_sub(bits.leading_zeros())

@@ -2,6 +2,8 @@
 
 use super::between::{Between, Next, Progress};
 use super::machine::Machine;
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::{Cause, JsonError};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
@@ -125,6 +127,8 @@ impl Validator {
             Granted::Avx2(proof) => Some(avx2::read(proof, bytes, at, &mut ())),
             #[cfg(target_arch = "x86_64")]
             Granted::Avx512(proof) => Some(avx512::read(proof, bytes, at, &mut ())),
+            #[cfg(target_arch = "aarch64")]
+            Granted::Neon(proof) => Some(neon::read(proof, bytes, at, &mut ())),
             Granted::Portable => {
                 let _ = (bytes, at);
                 None

@@ -1,5 +1,6 @@
 //! Neighbouring pairs of tokens and brackets, as bits of a word.
 
+#[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{_pdep_u64, _pext_u64};
 
 use super::between::{Between, MOST_LEVELS};
@@ -7,6 +8,7 @@ use super::classes::{self, BITS, FOLLOWERS, IN_OBJECT, KEY_FOLLOWS, TOKENS, TOP}
 
 /// How often pairs of brackets are removed that have no brackets between them, before the rest is read one by one. Two is a
 /// record with objects and arrays in it.
+#[cfg(target_arch = "x86_64")]
 const ROUNDS: usize = 2;
 
 /// What is known after some tokens.
@@ -104,6 +106,7 @@ impl Tokens {
     }
 
     /// Matches brackets, and finds what is around each token; for brackets that close, around the whole value.
+    #[cfg(target_arch = "x86_64")]
     #[inline]
     #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn around(&mut self, mut brackets: Brackets) -> Around {
@@ -132,8 +135,17 @@ impl Tokens {
         }
     }
 
+    /// Does the same; without PEXT, all brackets are read one by one.
+    #[cfg(not(target_arch = "x86_64"))]
     #[inline]
-    #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) fn around(&mut self, brackets: Brackets) -> Around {
+        let found = self.one_by_one(brackets);
+        // Any bit: the tokens that are wrong may lie beyond the end of `valid`.
+        Around { wrong: if found.wrong != 0 { u64::MAX } else { 0 }, ..found }
+    }
+
+    #[inline]
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,popcnt"))]
     fn one_by_one(&mut self, brackets: Brackets) -> Around {
         let mut stack = self.stack;
         let is_object = |stack: u64| if stack > 1 && stack & 1 == 1 { u64::MAX } else { 0 };

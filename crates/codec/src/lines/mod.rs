@@ -30,6 +30,8 @@ mod tests {
             Granted::Avx2(proof) => avx2::ends_of(proof, window, end),
             #[cfg(target_arch = "x86_64")]
             Granted::Avx512(proof) => avx512::ends_of(proof, window, end),
+            #[cfg(target_arch = "aarch64")]
+            Granted::Neon(_) => portable::ends(window, end),
         }
     }
 

@@ -75,6 +75,8 @@ impl Decoder {
     fn kernel(&self, input: &[u8], output: &mut [u8]) -> Progress {
         let letters = self.letters;
         match self.tier {
+            #[cfg(target_arch = "aarch64")]
+            Granted::Neon(_) => decode_portable::decode(input, output, letters),
             Granted::Portable => decode_portable::decode(input, output, letters),
             #[cfg(target_arch = "x86_64")]
             Granted::Avx2(proof) => decode_avx2::decode(proof, input, output, letters),

@@ -65,6 +65,8 @@ impl Encoder {
     fn kernel(&mut self, input: &[u8], output: &mut [u8]) -> Progress {
         let (rules, is_gap_owed) = (self.rules, &mut self.is_gap_owed);
         match self.tier {
+            #[cfg(target_arch = "aarch64")]
+            Granted::Neon(_) => encode_portable::encode(rules, input, output, is_gap_owed),
             Granted::Portable => encode_portable::encode(rules, input, output, is_gap_owed),
             #[cfg(target_arch = "x86_64")]
             Granted::Avx2(proof) => encode_avx2::encode(proof, rules, input, output, is_gap_owed),

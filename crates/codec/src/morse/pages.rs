@@ -177,6 +177,7 @@ impl Long {
     }
 
     /// Returns the signs as bits of slots.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn bits(&self) -> &[(u8, u8)] {
         &self.bits[..self.count]
     }

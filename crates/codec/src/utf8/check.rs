@@ -4,8 +4,11 @@ use std::fmt;
 
 use super::Malformed;
 use super::first::{First, Unfinished};
+#[cfg(target_arch = "aarch64")]
+use super::{first::whole_characters, neon};
 use crate::place::Place;
-use crate::{Codec, Fault};
+use crate::tier::Granted;
+use crate::{Codec, Fault, Tier};
 
 /// Where a stream stops being UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +29,18 @@ impl std::error::Error for Utf8Error {}
 
 /// Validates a stream block by block; blocks may end within a character.
 ///
-/// The vector kernels are those of `simdutf8`, which chooses by the CPU.
-#[derive(Clone, Debug, Default)]
+/// The vector kernels are those of `simdutf8`, which chooses by the CPU; the tier `neon` has one that also counts lines.
+#[derive(Clone, Debug)]
 pub struct Validator {
+    tier: Granted,
     unfinished: Unfinished,
     place: Place,
+}
+
+impl Default for Validator {
+    fn default() -> Self {
+        Self::of_tier(Tier::best())
+    }
 }
 
 impl Validator {
@@ -38,6 +48,12 @@ impl Validator {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes a validator with the kernel of `tier`, or of the CPU's best tier if it lacks that.
+    #[must_use]
+    pub fn of_tier(tier: Tier) -> Self {
+        Self { tier: tier.granted(), unfinished: Unfinished::default(), place: Place::default() }
     }
 
     /// Validates the next block.
@@ -56,6 +72,9 @@ impl Validator {
             rest = &block[taken..];
         }
         // The quick check suffices for almost every block.
+        if self.passes(rest) {
+            return Ok(());
+        }
         let Err(error) = simdutf8::compat::from_utf8(rest) else {
             self.place = self.place.after(rest);
             return Ok(());
@@ -67,6 +86,24 @@ impl Validator {
         self.place = self.place.after(valid);
         self.unfinished = Unfinished::keep(wrong);
         Ok(())
+    }
+
+    /// Takes `bytes` in if a kernel finds nothing wrong with them; otherwise, nothing changes.
+    fn passes(&mut self, bytes: &[u8]) -> bool {
+        match self.tier {
+            #[cfg(target_arch = "aarch64")]
+            Granted::Neon(proof) => {
+                let (whole, unfinished) = bytes.split_at(whole_characters(bytes));
+                let Some(lines) = neon::lines_if_valid(proof, whole) else { return false };
+                self.place = self.place.after_lines(whole, lines);
+                self.unfinished = Unfinished::keep(unfinished);
+                true
+            }
+            _ => {
+                let _ = bytes;
+                false
+            }
+        }
     }
 
     /// Returns how many bytes from the beginning of the stream are whole characters. Up to three bytes after them may

@@ -43,6 +43,14 @@ pub(crate) fn first(bytes: &[u8]) -> First {
     char::from_u32(code_point).map_or(First::Malformed(1), |c| First::Character(c, length))
 }
 
+/// Returns the length of `bytes` without an unfinished character at the end.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn whole_characters(bytes: &[u8]) -> usize {
+    let last = bytes.len().saturating_sub(3)..bytes.len();
+    let lead = last.rev().find(|at| bytes[*at] >= 0xC0);
+    lead.filter(|at| first(&bytes[*at..]) == First::Unfinished).unwrap_or(bytes.len())
+}
+
 /// The bytes of an unfinished character.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unfinished {

@@ -2,6 +2,8 @@
 
 mod check;
 pub(crate) mod first;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod repair;
 
 pub use check::{Checker, Utf8Error, Validator};

@@ -5,8 +5,15 @@ use fullbore_codec::Tier;
 /// Returns the tiers of this CPU, and says which are missing.
 pub(crate) fn tested() -> Vec<Tier> {
     let tiers = Tier::all();
-    for missing in [Tier::Portable, Tier::Avx2, Tier::Avx512] {
-        if !tiers.contains(&missing) {
+    let of_cpu: &[Tier] = if cfg!(target_arch = "aarch64") {
+        &[Tier::Neon]
+    } else if cfg!(target_arch = "x86_64") {
+        &[Tier::Avx2, Tier::Avx512]
+    } else {
+        &[]
+    };
+    for missing in of_cpu {
+        if !tiers.contains(missing) {
             lacking(&format!("the kernels of {missing}"));
         }
     }

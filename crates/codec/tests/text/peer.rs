@@ -6,6 +6,16 @@ use fullbore_codec::morse::{Alphabet, OnError, naive};
 /// differences in the documentation of `morse` lists `Ż` and `Ъ`.
 const ENCODED_OTHERWISE: &str = "!ÐðŻż」Ъъ";
 
+/// Whether the peer works on this CPU; says so if not.
+#[allow(clippy::print_stderr, reason = "whoever runs the tests has to see it")]
+fn peer_is_right() -> bool {
+    let is_right = cfg!(target_endian = "little");
+    if !is_right {
+        eprintln!("skipped: ripmors 0.1.0 mistakes characters on big-endian CPUs");
+    }
+    is_right
+}
+
 #[test]
 fn we_encode_as_the_peer_does_except_for_listed_characters() {
     let mut compared = 0;
@@ -29,6 +39,9 @@ fn we_follow_the_corrections_of_the_peer() {
 
 #[test]
 fn gaps_and_lines_are_written_as_the_peer_writes_them() {
+    if !peer_is_right() {
+        return;
+    }
     for text in ["one line\nand  another\tline", " a\n\n b \r\n", "\n", "x y", "", "\t\ta"] {
         let theirs = ripmors::encode_string(text);
         let (ours, error) = naive::encode(text.as_bytes(), Default::default());
@@ -67,6 +80,9 @@ fn we_decode_as_the_peer_does_except_for_listed_signs() {
 
 #[test]
 fn gaps_and_lines_are_read_as_the_peer_reads_them() {
+    if !peer_is_right() {
+        return;
+    }
     let codes = [".- / -...", "... --- ...\n\n.-", " .", "", ".-  -...", "/ /", "-\t-\r\n"];
     for code in codes {
         let theirs = ripmors::decode_string(code.as_bytes(), ripmors::to_standard);

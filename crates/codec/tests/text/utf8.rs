@@ -1,7 +1,7 @@
 //! Tests UTF-8 against the standard library.
 
-use fullbore_codec::Place;
 use fullbore_codec::utf8::{Checker, Repairer, Replacement, Validator};
+use fullbore_codec::{Place, Tier};
 use proptest::prelude::*;
 
 use crate::support::{mixture, run};
@@ -30,8 +30,16 @@ fn first_error(input: &[u8]) -> Option<(Place, Vec<u8>)> {
     Some((Place::default().after(valid), wrong[..length].to_vec()))
 }
 
+/// Validates with each tier of the CPU.
 fn validate(blocks: &[&[u8]]) -> Option<(Place, Vec<u8>)> {
-    let mut validator = Validator::new();
+    let mut all = Tier::all().into_iter().map(|tier| validate_with(tier, blocks));
+    let first = all.next().expect("every CPU has a tier");
+    assert!(all.all(|other| other == first), "{blocks:02x?}");
+    first
+}
+
+fn validate_with(tier: Tier, blocks: &[&[u8]]) -> Option<(Place, Vec<u8>)> {
+    let mut validator = Validator::of_tier(tier);
     let result = blocks.iter().try_for_each(|block| validator.push(block));
     let error = result.and_then(|()| validator.finish()).err()?;
     Some((error.place, error.malformed.bytes().to_vec()))
@@ -64,6 +72,27 @@ fn checking_and_repairing_do_not_depend_on_where_the_stream_is_cut() {
         assert_both(&text, &text.chunks(1).collect::<Vec<_>>());
         for length in 0..text.len() {
             assert_both(&text[..length], &[&text[..length]]);
+        }
+    }
+}
+
+/// A kernel looks at blocks of 64 bytes, and at pairs of neighbouring bytes by half a byte each.
+#[test]
+fn every_beginning_is_judged_at_each_place_around_the_end_of_a_kernels_block() {
+    let edges = [0x41, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC2, 0xE1, 0xF0];
+    for lead in 0x80..=255 {
+        for a in edges {
+            for (b, c) in [(0x41, 0x41), (0x80, 0x41), (0x80, 0xBF), (0xBF, 0x80), (0xE1, 0x80)] {
+                for place in [59, 60, 61, 62, 63, 64] {
+                    let mut text = [b'\n'; 150];
+                    text[place..place + 4].copy_from_slice(&[lead, a, b, c]);
+                    assert_eq!(
+                        validate(&[&text]),
+                        first_error(&text),
+                        "{place} {lead} {a} {b} {c}"
+                    );
+                }
+            }
         }
     }
 }

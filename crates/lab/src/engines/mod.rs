@@ -17,6 +17,10 @@
 
 mod builtin;
 mod clock;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")),
+    path = "counters_absent.rs"
+)]
 mod counters;
 pub mod memory;
 pub mod overlap;

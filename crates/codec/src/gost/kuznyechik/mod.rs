@@ -47,10 +47,10 @@ impl BlockCipher for Kuznyechik {
     fn new(key: &Key, tier: Tier) -> Self {
         let key = key.bytes();
         #[cfg(target_arch = "x86_64")]
-        let kernel = match tier.min(Tier::best()) {
+        let kernel = match tier.or_best() {
             Tier::Avx512 => avx512::Kernel::new(key).map(|kernel| Kernel::Avx512(Box::new(kernel))),
             Tier::Avx2 => avx2::Kernel::new(key).map(|kernel| Kernel::Avx2(Box::new(kernel))),
-            Tier::Portable => None,
+            Tier::Portable | Tier::Neon => None,
         };
         #[cfg(not(target_arch = "x86_64"))]
         let kernel = {

@@ -43,6 +43,7 @@ pub(super) const fn product_modulo(a: u8, b: u8, modulus: u8) -> u8 {
 }
 
 /// Computes the linear map of bytes whose value for bit i is `images[i]`, in constant time, because keys go through it.
+#[cfg(target_arch = "x86_64")]
 pub(super) const fn linear(images: [u8; 8], byte: u8) -> u8 {
     let (mut image, mut bit) = (0, 0);
     while bit < 8 {

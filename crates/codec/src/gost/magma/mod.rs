@@ -8,6 +8,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod naive;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 mod standard;
 
@@ -25,6 +27,8 @@ enum Kernel {
     Avx2(avx2::Kernel),
     #[cfg(target_arch = "x86_64")]
     Avx512(avx512::Kernel),
+    #[cfg(target_arch = "aarch64")]
+    Neon(neon::Kernel),
 }
 
 /// Magma under one key. The round keys are erased on drop.
@@ -49,6 +53,8 @@ impl Magma {
             Kernel::Avx2(kernel) => kernel.run(keys, blocks),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.run(keys, blocks),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(kernel) => kernel.run(keys, blocks),
             Kernel::Portable => portable::run(keys, blocks),
         }
     }
@@ -62,12 +68,17 @@ impl BlockCipher for Magma {
         let mut decryption = encryption;
         decryption.reverse();
         #[cfg(target_arch = "x86_64")]
-        let kernel = match tier.min(Tier::best()) {
+        let kernel = match tier.or_best() {
             Tier::Avx512 => avx512::Kernel::available().map(Kernel::Avx512),
             Tier::Avx2 => avx2::Kernel::available().map(Kernel::Avx2),
-            Tier::Portable => None,
+            Tier::Portable | Tier::Neon => None,
         };
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        let kernel = match tier.or_best() {
+            Tier::Neon => neon::Kernel::available().map(Kernel::Neon),
+            _ => None,
+        };
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let kernel = {
             let _ = tier;
             None
@@ -99,7 +110,7 @@ impl BlockCipher for Magma {
             Kernel::Avx512(kernel) => kernel.gamma(&self.encryption, counter, blocks_of(gamma)),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(kernel) => kernel.gamma(&self.encryption, counter, blocks_of(gamma)),
-            Kernel::Portable => {
+            _ => {
                 counter.fill(gamma);
                 self.encrypt_blocks(gamma);
             }

@@ -9,7 +9,7 @@
 //! ```
 
 mod cells;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod collect;
 mod each;
 mod minify;

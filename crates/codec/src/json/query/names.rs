@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::value::{Duplicates, Repeated, Value};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::json::marks::Filter;
 
 /// Members, each given by names from the outside to the inside.
@@ -12,14 +12,14 @@ pub(super) struct Names {
     /// The first names, each once.
     pub(super) outermost: Vec<String>,
     /// These names in quotes, where they are not always escaped.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub(super) quoted: Vec<Option<Quoted>>,
     /// For each member the number of its first name, and the names within that; none at all is the whole document.
     columns: Vec<Option<(usize, Vec<String>)>>,
     pub(super) duplicates: Duplicates,
     /// A longer document is not looked at.
     pub(super) most_bytes: usize,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub(super) filter: Filter,
 }
 
@@ -38,9 +38,9 @@ impl Names {
         });
         let columns = columns.collect();
         Self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             filter: Filter::new(outermost.iter().map(String::as_str)),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             quoted: outermost.iter().map(|name| Quoted::new(name)).collect(),
             outermost,
             columns,
@@ -108,7 +108,7 @@ impl Names {
 }
 
 /// A name in quotes.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[derive(Clone, Debug)]
 pub(super) struct Quoted {
     text: Vec<u8>,
@@ -117,7 +117,7 @@ pub(super) struct Quoted {
     has: u64,
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 impl Quoted {
     /// Returns nothing for a name that stands in no text without an escape.
     fn new(name: &str) -> Option<Self> {

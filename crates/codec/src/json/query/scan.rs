@@ -1,18 +1,21 @@
 //! Finds the documents of a text and the values of some of their members.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::collect::Collector;
 use super::names::Names;
 use super::skip::{skip_space, skip_value};
 use super::table::Table;
 use super::value::{Duplicates, Repeated};
 use crate::Tier;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::json::between::{Between, Next};
+#[cfg(target_arch = "aarch64")]
+use crate::json::neon;
 use crate::json::{JsonError, Validator};
 #[cfg(target_arch = "x86_64")]
 use crate::json::{avx2, avx512};
 use crate::place::Place;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::tier::Granted;
 
 /// Bytes that are read document by document where a kernel stopped.
@@ -91,18 +94,22 @@ impl Scanner {
         if text.len() - at < LEAST_BYTES {
             return at;
         }
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         {
             let begin = Between { next: Next::Document, stack: 1 };
             let mut collector = Collector::new(&self.names, table, at);
             match self.tier.granted() {
+                #[cfg(target_arch = "x86_64")]
                 Granted::Avx2(proof) => avx2::read(proof, &text[at..], begin, &mut collector),
+                #[cfg(target_arch = "x86_64")]
                 Granted::Avx512(proof) => avx512::read(proof, &text[at..], begin, &mut collector),
+                #[cfg(target_arch = "aarch64")]
+                Granted::Neon(proof) => neon::read(proof, &text[at..], begin, &mut collector),
                 Granted::Portable => return at,
             };
             at + collector.end
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         {
             let _ = table;
             at

@@ -34,7 +34,9 @@ fn unavailable(error: &io::Error) -> EngineError {
             "io_uring is not allowed",
             "sysctl kernel.io_uring_disabled=0, or a container that allows it",
         ),
-        io::ErrorKind::Unsupported => ("io_uring", "a kernel with CONFIG_IO_URING"),
+        io::ErrorKind::Unsupported => {
+            ("io_uring", "a kernel with CONFIG_IO_URING, and x86-64, AArch64 or RISC-V")
+        }
         io::ErrorKind::OutOfMemory => ("locked memory for io_uring", "ulimit -l unlimited"),
         _ => return failed("io_uring", error),
     };

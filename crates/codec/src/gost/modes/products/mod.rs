@@ -36,10 +36,10 @@ impl Products {
     /// Starts with an empty sum, for blocks of 8 or 16 bytes.
     pub(super) fn new(block_bytes: usize, tier: Tier) -> Self {
         #[cfg(target_arch = "x86_64")]
-        let kernel = match tier.min(Tier::best()) {
+        let kernel = match tier.or_best() {
             Tier::Avx512 => avx512::Kernel::available().map(Kernel::Avx512),
             Tier::Avx2 => avx2::Kernel::available().map(Kernel::Avx2),
-            Tier::Portable => None,
+            Tier::Portable | Tier::Neon => None,
         };
         #[cfg(not(target_arch = "x86_64"))]
         let kernel = {

@@ -4,6 +4,8 @@ use super::error::EachError;
 use super::inside::{Inside, Text};
 #[cfg(target_arch = "x86_64")]
 use super::skip_avx2;
+#[cfg(target_arch = "aarch64")]
+use super::skip_neon;
 use crate::Tier;
 use crate::json::query::cells::write_on_one_line;
 use crate::json::query::path::Step;
@@ -15,7 +17,7 @@ use crate::tier::Granted;
 /// Bytes of the longest escape, which decodes to one byte at least.
 const LONGEST_ESCAPE: usize = 6;
 /// Fewer bytes are not worth a kernel; at least one block.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const LEAST_BYTES: usize = 64;
 
 /// A position in a stream of documents, and what is kept of the bytes before it.
@@ -288,6 +290,27 @@ impl Level {
     }
 }
 
+/// Reads on in a value with a kernel, if there is one and it is worth it. Returns where to go on, and where the value ends if
+/// that is before.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn by_kernel(
+    inside: &mut Inside,
+    tier: Granted,
+    text: &[u8],
+    at: usize,
+) -> Option<(usize, Option<usize>)> {
+    if inside.depth == 0 || text.len() - at < LEAST_BYTES {
+        return None;
+    }
+    match tier {
+        #[cfg(target_arch = "x86_64")]
+        Granted::Avx2(proof) => Some(skip_avx2::skip(proof, inside, text, at)),
+        #[cfg(target_arch = "aarch64")]
+        Granted::Neon(proof) => Some(skip_neon::skip(proof, inside, text, at)),
+        _ => None,
+    }
+}
+
 /// Reads on in a value, and returns where it ends if that is within the text.
 fn end_of(inside: &mut Inside, tier: Granted, text: &[u8], mut at: usize) -> Option<usize> {
     let _ = tier;
@@ -302,12 +325,8 @@ fn end_of(inside: &mut Inside, tier: Granted, text: &[u8], mut at: usize) -> Opt
                 return Some(at);
             }
         }
-        #[cfg(target_arch = "x86_64")]
-        if let Granted::Avx2(proof) = tier
-            && inside.depth > 0
-            && text.len() - at >= LEAST_BYTES
-        {
-            let (read, end) = skip_avx2::skip(proof, inside, text, at);
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if let Some((read, end)) = by_kernel(inside, tier, text, at) {
             if end.is_some() {
                 return end;
             }

@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag};
 
-use crate::cpus;
+use super::cpus;
+use super::ring::{Ring, complete_until_ns};
+use crate::reading::Reading;
 use crate::record::{Record, Switch};
 use crate::refused::Refused;
-use crate::ring::{Ring, complete_until_ns};
 
 /// Memory for records of all CPUs together, in bytes; Linux lets a user without privileges lock 516 KiB for each CPU
 /// (`kernel.perf_event_mlock_kb`), over all programs.
@@ -28,17 +29,6 @@ pub struct Switches {
     own: i32,
     /// Read, but later than what is complete.
     pending: VecDeque<Switch>,
-}
-
-/// What was read at one time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
-    /// In the order in which they happened.
-    pub switches: Vec<Switch>,
-    /// Until when they are complete, in nanoseconds of `CLOCK_MONOTONIC`.
-    pub until_ns: u64,
-    /// Records that found no room since the reading before: who runs is unknown until each thread's next switch.
-    pub lost: u64,
 }
 
 impl Switches {

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag};
 
-use crate::cpus;
+use super::cpus;
+use super::ring::{Ring, complete_until_ns};
+use crate::reading::StackReading;
 use crate::refused::Refused;
-use crate::ring::{Ring, complete_until_ns};
 use crate::stack_record::{Event, REGISTERS, StackRecord};
 
 /// Memory for the records of one CPU, in bytes; Linux lets a user without privileges lock 516 KiB for each CPU, over all
@@ -30,15 +31,6 @@ pub struct Stacks {
     pending: VecDeque<Event>,
 }
 
-/// What was read at one time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StackReading {
-    /// In the order in which they happened.
-    pub events: Vec<Event>,
-    /// Records that found no room since the reading before.
-    pub lost: u64,
-}
-
 impl Stacks {
     /// Watches what the calling thread starts from now on, and all that these start.
     ///
@@ -58,6 +50,9 @@ impl Stacks {
     }
 
     fn open(hertz: u32, threads: &[Option<i32>]) -> Result<Self, Refused> {
+        if REGISTERS == 0 {
+            return Err(Refused::by_fullbore("stacks", "fullbore cannot follow those of this CPU"));
+        }
         let cpus = cpus::online().map_err(|error| Refused::new("the CPUs are not known", error))?;
         let mut refused = None;
         for sees_kernel in [true, false] {

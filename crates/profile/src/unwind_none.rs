@@ -1,0 +1,21 @@
+//! Stands for `unwind` on CPUs whose stacks framehop cannot follow: only the innermost function is known.
+
+use crate::binary::Binaries;
+use crate::space::Space;
+use crate::stack::{Followed, Stack};
+
+/// Nothing is needed of the binaries.
+pub(crate) struct Native;
+/// Nothing is kept.
+#[derive(Default)]
+pub(crate) struct Cache;
+
+/// Takes in nothing.
+pub(crate) fn unwinder(_: &Space, _: &Binaries) -> Native {
+    Native
+}
+
+/// Returns the address that was being executed; its callers stay unknown.
+pub(crate) fn follow(_: &Native, _: &mut Cache, stack: &Stack<'_>, _: u64) -> Followed {
+    Followed { addresses: vec![stack.instruction], is_whole: false }
+}
