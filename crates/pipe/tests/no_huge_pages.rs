@@ -12,14 +12,23 @@ use fullbore_measure::Bytes;
 use fullbore_pipe::{Options, PipeWriter, Probe, Strategy, probe};
 use proptest::prelude::*;
 
-fn without_huge_pages() {
-    rustix::thread::disable_transparent_huge_pages(true).unwrap();
+/// Whether huge pages could be forbidden; says so if not. An emulator of programs does not pass the request on.
+#[allow(clippy::print_stderr, reason = "whoever runs the tests has to see it")]
+fn without_huge_pages() -> bool {
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
+        assert!(std::env::var_os("FULLBORE_CI").is_none(), "skipped: huge pages: {error}");
+        eprintln!("skipped: huge pages cannot be forbidden here: {error}");
+        return false;
+    }
     assert!(matches!(probe(), Probe::Copy { .. }), "{}", probe());
+    true
 }
 
 #[test]
 fn room_that_was_promised_is_there_after_the_first_mebibyte_too() {
-    without_huge_pages();
+    if !without_huge_pages() {
+        return;
+    }
     for chunk in [0, 1, 100, 4096, 65_536] {
         let (mut reader, pipe) = std::io::pipe().unwrap();
         let reading = thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
@@ -42,7 +51,9 @@ proptest! {
 
     #[test]
     fn with_any_options_every_byte_arrives_whatever_is_written(options in options(), steps in steps()) {
-        without_huge_pages();
+        if !without_huge_pages() {
+            return Ok(());
+        }
         every_byte_arrives(options, Bytes(1 << 16), &steps);
     }
 }
