@@ -21,7 +21,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 fn write_zeros(mut bytes_left: u64) -> Result<(), OutputError> {
     let mut writer = PipeWriter::new(std::io::stdout(), Options::default());
     while bytes_left > 0 {
-        let room = writer.room(1 << 20)?;
+        let most = writer.most_room();
+        let room = writer.room(most)?;
         let filled = room.len().min(usize::try_from(bytes_left).unwrap_or(usize::MAX));
         room[..filled].fill(0);
         writer.commit(filled)?;

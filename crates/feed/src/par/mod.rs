@@ -119,7 +119,8 @@ pub fn par(
             // Reading failed, or a signal came.
             return deal((command, lender), (intake, begun), ends, options, stop, on_event);
         }
-        let difference = difference(&beginning, (command, &lender), fitting, &options, stop)?;
+        let means = (command, &lender);
+        let (difference, _) = difference(&beginning, means, fitting, &options, stop)?;
         if let Some(signal) = stop.signal() {
             return Ok(Ended::Stopped(signal));
         }
@@ -133,14 +134,15 @@ pub fn par(
     deal((command, lender), (intake, begun), ends, options, stop, on_event)
 }
 
-/// Works on blocks twice, in blocks and in one piece; returns the first byte of the output that differs.
+/// Works on blocks twice, in blocks and in one piece; returns the first byte of the output that differs, and how the command in
+/// one piece ended.
 fn difference(
     beginning: &Beginning,
     (command, lender): (&Command, &Lender),
     fitting: Arc<Fitting>,
     options: &Options,
     stop: &Stop,
-) -> Result<Option<u64>, Error> {
+) -> Result<(Option<u64>, Ended), Error> {
     let again = |header, blocks, output: &File, errors: &File| {
         let intake = Intake::of(header, blocks, fitting);
         let ends = [output.as_fd(), errors.as_fd()];
@@ -150,7 +152,8 @@ fn difference(
     beginning.difference(command, lender, stop, again)
 }
 
-/// The same of bytes that the first copy was given.
+/// The first byte of the output that differs, of bytes that the first copy was given. A command that ends with a failure there
+/// would end the stream with its first copy.
 fn difference_of(
     bytes: &[u8],
     command: &Command,
@@ -169,7 +172,11 @@ fn difference_of(
     let reader = Reader::start(cutter, options.header_lines).map_err(Error::Preparing)?;
     let mut intake = Intake::new(reader, Arc::clone(&fitting));
     let beginning = Beginning::take(&mut intake, u64::MAX, stop);
-    difference(&beginning, (command, &lender), fitting, options, stop)
+    let (difference, ended) = difference(&beginning, (command, &lender), fitting, options, stop)?;
+    let failed_from = options.caution.and_then(|caution| caution.failed_from);
+    let has_failed =
+        matches!((ended, failed_from), (Ended::Done(status), Some(least)) if status >= least);
+    Ok(difference.or(has_failed.then_some(0)))
 }
 
 /// Deals out what comes in.

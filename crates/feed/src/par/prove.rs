@@ -68,14 +68,14 @@ impl Beginning {
     }
 
     /// Works on it in blocks with `deal`, and at the same time in one piece; returns the first byte of the output that
-    /// differs, if the output or the exit status does.
+    /// differs, if the output or the exit status does, and how the command in one piece ended.
     pub(super) fn difference(
         &self,
         command: &Command,
         lender: &Lender,
         stop: &Stop,
         deal: impl FnOnce(Option<Part>, Vec<Block>, &File, &File) -> Result<Ended, Error> + Send,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<(Option<u64>, Ended), Error> {
         let files: Result<Vec<File>, io::Error> = (0..4).map(|_| in_memory()).collect();
         let files = files.map_err(Error::Preparing)?;
         let (dealt, alone) = thread::scope(|scope| {
@@ -89,7 +89,7 @@ impl Beginning {
         let (dealt, alone) = (dealt?, alone?);
         let difference = first_difference(&files[0], &files[2]).map_err(Error::Preparing)?;
         let end = || files[2].metadata().map_or(0, |file| file.len());
-        Ok(difference.or_else(|| (dealt != alone).then(end)))
+        Ok((difference.or_else(|| (dealt != alone).then(end)), alone))
     }
 
     /// Goes on with one copy of the command that gets everything.
