@@ -94,7 +94,7 @@ fn cpu_time_of_processes_that_came_and_went_counts() {
 #[test]
 fn a_function_is_a_stage() {
     let record =
-        record("f() { while read x; do echo $x; done; }; seq 30000 | f | wc -l >/dev/null");
+        record("f() { while read x; do echo $x; done; }; seq 200000 | f | wc -l >/dev/null");
     assert_eq!(record.stages.len(), 3, "{:?}", commands(&record));
     let function = stage(&record, "seq").stage;
     assert!(record.pipes.iter().any(|pipe| pipe.writers == [function]), "{:#?}", record.pipes);
