@@ -164,7 +164,11 @@ fn what_dealing_out_would_change_is_found_out_and_goes_to_one_copy() {
     let counts = format!("{SLOW} NR % 1000 == 0 {{ print NR }}");
     let sums = "{ gsub(/[13579]/, \"<&>\") } END { print NR % 1000 }";
     let fails = format!("{SLOW} END {{ exit NR < 200000 }}");
-    for (script, merge) in [(&*counts, None), (sums, Some(Merge::Sum)), (&fails, None)] {
+    // Outputs that cannot be added.
+    let words = "{ gsub(/[13579]/, \"<&>\") } END { print \"n\" NR }";
+    for (script, merge) in
+        [(&*counts, None), (sums, Some(Merge::Sum)), (words, Some(Merge::Sum)), (&fails, None)]
+    {
         let words = ["awk", script];
         let (expected, status) = serially(&words, &input);
         for source in [stream(input.clone()), file(&input, 0)] {

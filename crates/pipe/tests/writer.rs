@@ -5,14 +5,17 @@
     reason = "a test reports by panicking, and makes up bytes"
 )]
 
+mod common;
+
 use std::fs::File;
 use std::io::{ErrorKind, PipeReader, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::thread::{self, JoinHandle};
 
+use common::has_ring;
 use fullbore_measure::Bytes;
-use fullbore_pipe::{Options, PipeWriter, Probe, Strategy, capacity, probe, set_capacity};
+use fullbore_pipe::{Options, PipeWriter, Strategy, capacity, set_capacity};
 use proptest::prelude::{Strategy as _, *};
 use rustix::fs::{OFlags, fcntl_setfl};
 
@@ -222,19 +225,6 @@ fn late(reader: &PipeReader) -> PipeReader {
     )
     .unwrap();
     kept
-}
-
-/// Whether pages can be lent again and again here; says so if not. An emulator of programs starts no child that shares
-/// descriptors, and so has no ring.
-#[allow(clippy::print_stderr, reason = "whoever runs the tests has to see it")]
-fn has_ring() -> bool {
-    let found = probe();
-    let has_ring = matches!(found, Probe::Ring);
-    if !has_ring {
-        assert!(std::env::var_os("FULLBORE_CI").is_none(), "skipped: {found}");
-        eprintln!("skipped: {found}");
-    }
-    has_ring
 }
 
 #[test]

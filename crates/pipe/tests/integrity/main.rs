@@ -5,31 +5,21 @@
     reason = "a test reports by panicking, and makes up bytes"
 )]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod readers;
 mod sequence;
 
 use std::thread;
 
 use fullbore_apparatus::DoubleBuffer;
-use fullbore_pipe::{Options, PipeWriter, Probe, Strategy, probe};
+use fullbore_pipe::{Options, PipeWriter, Strategy};
 
+use common::has_ring;
 use readers::{ALL, Reader};
 use sequence::Checked;
 
 const LEN: u64 = 320 << 20;
-
-/// Whether pages can be lent again and again here; says so if not. An emulator of programs starts no child that shares
-/// descriptors, and so has no ring.
-#[allow(clippy::print_stderr, reason = "whoever runs the tests has to see it")]
-fn has_ring() -> bool {
-    let found = probe();
-    let has_ring = matches!(found, Probe::Ring);
-    if !has_ring {
-        assert!(std::env::var_os("FULLBORE_CI").is_none(), "skipped: {found}");
-        eprintln!("skipped: {found}");
-    }
-    has_ring
-}
 
 /// Returns what arrives when `write` fills the pipe.
 fn arrival(reader: Reader, write: impl FnOnce(std::io::PipeWriter)) -> Checked {

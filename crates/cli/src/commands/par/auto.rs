@@ -23,8 +23,7 @@ use fullbore_rules::{Check, Merge as Wanted, Status};
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Resource, getrlimit};
 
-use super::both_ways;
-use super::{fused, setup};
+use super::{both_ways, fused, setup};
 use crate::args::par::ParOptions;
 use crate::args::prove::Prove;
 use crate::commands::auto::{Done, collates_bytes, tell};

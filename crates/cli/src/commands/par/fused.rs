@@ -51,17 +51,9 @@ pub(super) fn run_on_file(options: &ParOptions, fusion: &Fusion) -> Result<Optio
     };
     let words = ["sh", "-c", &fusion.line()].map(OsString::from);
     let Ok(stages) = program::find(words.into()) else { return Ok(None) };
-    let proved = match how(options) {
-        Prove::All => {
-            let answering = |fd, out| answer_of(fusion.question, fd, out);
-            return both_ways::run(options, &stages, input, answering).map(Some);
-        }
-        Prove::First(bytes) => bytes,
-        Prove::Off => {
-            tell(options.tell.as_deref(), Done::Fused { proved_bytes: None });
-            let input = Input::new(input, path);
-            return answer_all(fusion.question, input, &stages).map(Some);
-        }
+    let (input, proved) = match begin(options, fusion.question, &stages, (input, path))? {
+        Begun::Ended(exit) => return Ok(Some(exit)),
+        Begun::Proof(input, bytes) => (input, bytes),
     };
     let mut held = Vec::new();
     (&input).take(proved.0).read_to_end(&mut held).context(path.to_owned())?;
@@ -82,16 +74,10 @@ pub(super) fn run_on_file(options: &ParOptions, fusion: &Fusion) -> Result<Optio
 pub(super) fn run(options: &ParOptions, command: &Command, fusion: &Fusion) -> Result<Exit> {
     // Nothing may stay in a buffer of its own.
     let input = File::from(stdin().as_fd().try_clone_to_owned().context(READING)?);
-    let proved = match how(options) {
-        Prove::All => {
-            let answering = |fd, out| answer_of(fusion.question, fd, out);
-            return both_ways::run(options, command, input, answering);
-        }
-        Prove::First(bytes) => bytes,
-        Prove::Off => {
-            tell(options.tell.as_deref(), Done::Fused { proved_bytes: None });
-            return answer_all(fusion.question, Input::new(input, "standard input"), command);
-        }
+    let input = (input, "standard input");
+    let (input, proved) = match begin(options, fusion.question, command, input)? {
+        Begun::Ended(exit) => return Ok(exit),
+        Begun::Proof(input, bytes) => (input, bytes),
     };
     let mut held = Vec::new();
     (&input).take(proved.0).read_to_end(&mut held).context(READING)?;
@@ -112,15 +98,38 @@ pub(super) fn run(options: &ParOptions, command: &Command, fusion: &Fusion) -> R
     answer_all(fusion.question, Input::new(input, "standard input").after(held), command)
 }
 
-fn how(options: &ParOptions) -> Prove {
-    options.prove.unwrap_or(Prove::First(PROVED_BYTES))
+/// What came of the question before any proof of the beginning.
+enum Begun {
+    /// It was answered without one, or the whole input was the proof.
+    Ended(Exit),
+    /// So much of this input is to be proved.
+    Proof(File, Bytes),
 }
 
-/// Answers the question for a comparison.
-fn answer_of(question: Question, input: OwnedFd, out: PipeWriter) -> Result<Option<u8>> {
-    match answer(question, Input::new(input, "the input"), out)? {
-        Answered::Written(_) => Ok(Some(0)),
-        Answered::TooLarge(..) => Ok(None),
+/// Does what `--prove` asks for, as far as that is not a proof of the beginning.
+fn begin(
+    options: &ParOptions,
+    question: Question,
+    stages: &Command,
+    (input, name): (File, &str),
+) -> Result<Begun> {
+    match options.prove.unwrap_or(Prove::First(PROVED_BYTES)) {
+        Prove::First(bytes) => Ok(Begun::Proof(input, bytes)),
+        Prove::Off => {
+            tell(options.tell.as_deref(), Done::Fused { proved_bytes: None });
+            answer_all(question, Input::new(input, name), stages).map(Begun::Ended)
+        }
+        Prove::All => {
+            let beside = |input: OwnedFd, out: PipeWriter| match answer(
+                question,
+                Input::new(input, name),
+                out,
+            )? {
+                Answered::Written(_) => Ok(Some(0)),
+                Answered::TooLarge(..) => Ok(None),
+            };
+            both_ways::run(options, stages, input, beside).map(Begun::Ended)
+        }
     }
 }
 
