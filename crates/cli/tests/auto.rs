@@ -250,6 +250,10 @@ fn everything_is_proved_on_demand_and_the_bytes_are_those_of_the_stages() {
     // It leaves early, so that there is nothing to compare.
     let (auto, _) = proved(&place, "all", honest, "cat big big | rev | head -n 1");
     assert_eq!(auto["proved_bytes"], serde_json::Value::Null);
+    // The output is never whole. The status is then that of fullbore (docs/auto.md).
+    let line = "cat big | rev >/dev/full; true";
+    let (auto, said) = proved(&place, "all", honest, line);
+    assert_eq!((&auto["what"], &auto["proved_bytes"]), (&"alone".into(), &().into()), "{said}");
     // It remembers the lines before.
     let lies = "#!/bin/sh\nexec awk '{ print NR % 7, $0 }'\n";
     let (auto, said) = proved(&place, "all", lies, "cat big | rev");

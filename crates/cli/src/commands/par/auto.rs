@@ -144,15 +144,10 @@ fn deal(options: &ParOptions, command: &Command, plan: &Plan) -> Result<Exit> {
     let source = setup::source(options)?;
     let stop = Stop::new()?;
     setup::listen(stop.clone())?;
-    let mut done = Done::Alone;
-    let note = |event| match event {
-        Event::Dealing => done = Done::Dealt { proved_bytes: None },
-        Event::Proved(bytes) => done = Done::Dealt { proved_bytes: Some(bytes) },
-        Event::Differs(_) => done = Done::Differs,
-        _ => {}
-    };
+    let mut seen = Seen { done: Done::Alone, proved_bytes: None };
+    let note = |event| seen.note(&event);
     let ended = par(command, source, stdout(), stderr(), dealing, &stop, note);
-    tell(options.tell.as_deref(), done);
+    tell(options.tell.as_deref(), seen.done);
     match ended {
         Ok(Ended::Done(status) | Ended::Halted(status)) if status > 128 => {
             die_of(i32::from(status - 128));
@@ -165,6 +160,24 @@ fn deal(options: &ParOptions, command: &Command, plan: &Plan) -> Result<Exit> {
         }
         Ok(_) => Ok(Exit::ReaderLeft),
         Err(error) => Err(failure(&error, options, window).into()),
+    }
+}
+
+/// What has become of the command so far.
+struct Seen {
+    done: Done,
+    proved_bytes: Option<u64>,
+}
+
+impl Seen {
+    fn note(&mut self, event: &Event) {
+        match event {
+            // It comes before anything is dealt out.
+            Event::Proved(bytes) => self.proved_bytes = Some(*bytes),
+            Event::Dealing => self.done = Done::Dealt { proved_bytes: self.proved_bytes },
+            Event::Differs(_) => self.done = Done::Differs,
+            _ => {}
+        }
     }
 }
 
@@ -203,5 +216,26 @@ fn merge(wanted: &Wanted) -> Result<Merge> {
         Wanted::Greatest => Ok(Merge::Greatest),
         Wanted::Squeeze(byte) => Ok(Merge::Squeeze(*byte)),
         _ => Err(anyhow!("par: --auto: no such merge")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_counts_for_what_is_dealt_out_after_it() {
+        let after = |events: &[Event]| {
+            let mut seen = Seen { done: Done::Alone, proved_bytes: None };
+            events.iter().for_each(|event| seen.note(event));
+            seen.done
+        };
+        assert_eq!(after(&[]), Done::Alone);
+        assert_eq!(after(&[Event::Dealing]), Done::Dealt { proved_bytes: None });
+        let proved = [Event::Proved(7), Event::Dealing];
+        assert_eq!(after(&proved), Done::Dealt { proved_bytes: Some(7) });
+        // The input ended before a copy more was needed.
+        assert_eq!(after(&proved[..1]), Done::Alone);
+        assert_eq!(after(&[Event::Differs(0)]), Done::Differs);
     }
 }

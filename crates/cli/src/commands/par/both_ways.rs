@@ -66,6 +66,8 @@ pub(super) fn run(
     let is_same = matches!((&ours, &others), (Ok(ours), Ok(Ok(others))) if ours == others);
     let has_same_status = |status: u8| exited.code().is_some_and(|ours| ours == i32::from(status));
     let done = match (&given, status) {
+        // There is nothing to compare.
+        _ if ours.is_err() => Done::Alone,
         (Ok(Ok(Given::Less)), _) | (_, Ok(Ok(None))) => Done::Alone,
         (Ok(Ok(Given::All(proved_bytes))), Ok(Ok(Some(status))))
             if is_same && has_same_status(status) =>
