@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,5 +44,10 @@ class Wheel(unittest.TestCase):
             done = subprocess.run([python, "-I", "-c", FIRST_EXAMPLE], cwd=folder, env=environ, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stdout.strip(), f"{folder}/venv/bin/fullbore")
+            # What only some machines have, such as liblzma, must be in the binary.
+            dynamic = subprocess.run(["readelf", "--dynamic", f"{folder}/venv/bin/fullbore"], capture_output=True, text=True, check=True)
+            needed = set(re.findall(r"\(NEEDED\).*\[(.+)\.so", dynamic.stdout))
+            self.assertIn("libc", needed)
+            self.assertLessEqual(needed - {f"ld-linux-{os.uname().machine.replace('_', '-')}"}, {"libc", "libm", "libgcc_s"})
             version = subprocess.run([python, "-m", "fullbore", "--version"], env=environ, capture_output=True, text=True)
             self.assertTrue(version.stdout.startswith("fullbore "), version)
