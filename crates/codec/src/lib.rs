@@ -9,6 +9,8 @@
 
 #[cfg(feature = "aggregate")]
 pub mod aggregate;
+#[cfg(all(target_arch = "x86_64", feature = "json"))]
+mod avx2;
 #[cfg(feature = "fizzbuzz")]
 pub mod fizzbuzz;
 pub mod generate;

@@ -44,12 +44,12 @@ impl Block {
         Self(self.0.map(|vector| vcltzq_s8(vreinterpretq_s8_u8(vector)))).mask()
     }
 
-    /// Tells whether any byte has its highest bit.
+    /// Returns a number that is not 0 if any byte has its highest bit.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub(crate) fn has_high(self) -> bool {
+    pub(crate) fn high_mark(self) -> u64 {
         let [a, b, c, d] = self.0;
-        vmaxvq_u8(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d))) >= 0x80
+        u64::from(vmaxvq_u8(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d))) & 0x80)
     }
 
     #[inline]
@@ -116,6 +116,13 @@ impl Block {
         Self(self.0.map(|vector| vshrq_n_u8::<4>(vector)))
     }
 
+    /// Looks each byte up by its lower four bits.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(crate) fn look_up_lower(self, table: &[u8; 16]) -> Self {
+        self.lower_halves().look_up(table)
+    }
+
     /// Looks each byte up; 0 for bytes above 15.
     #[inline]
     #[target_feature(enable = "neon")]
@@ -141,7 +148,7 @@ mod tests {
     fn masks_of(bytes: &[u8]) -> ([u64; 4], bool) {
         let block = Block::load(bytes, 0);
         let masks = [block.equal(b'b'), !block.at_most(b'a'), block.has::<1>(), block.high_bits()];
-        (masks, block.has_high())
+        (masks, block.high_mark() != 0)
     }
 
     fn masks(bytes: &[u8]) -> ([u64; 4], bool) {

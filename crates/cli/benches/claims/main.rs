@@ -22,6 +22,10 @@ mod processes;
 mod sandbox;
 
 #[allow(dead_code, reason = "shared with the tests, which use all of it")]
+#[path = "../../tests/terminal.rs"]
+mod terminal;
+
+#[allow(dead_code, reason = "shared with the tests, which use all of it")]
 #[path = "../../../pipe/tests/integrity/readers.rs"]
 mod readers;
 #[path = "../../../pipe/tests/integrity/sequence.rs"]
@@ -36,6 +40,7 @@ mod first_try;
 mod hints;
 mod jobs;
 mod json;
+mod live;
 mod observer;
 mod pairs;
 mod par;
@@ -108,6 +113,7 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "json", path: "docs/json-speed.md", rows: JSON },
     Document { name: "auto", path: "docs/auto.md", rows: AUTO },
     Document { name: "jobs", path: "docs/sh.md", rows: JOBS },
+    Document { name: "live", path: "docs/top.md", rows: LIVE },
     Document { name: "disk", path: "docs/disk.md", rows: DISK },
     Document { name: "predictions", path: "docs/what-if.md", rows: WHAT_IF },
 ];
@@ -137,6 +143,12 @@ const JSON: &[(&str, Measurement)] = &[
 const AUTO: &[(&str, Measurement)] = &[("auto-lines", auto::lines)];
 
 const JOBS: &[(&str, Measurement)] = &[("sh", jobs::costs)];
+
+const LIVE: &[(&str, Measurement)] = &[
+    ("top-cost", live::cost_of_top),
+    ("time-left", live::time_left),
+    ("attach", live::verdicts_of_attach),
+];
 
 const DISK: &[(&str, Measurement)] = &[("disk-changes", disk::told_changes)];
 

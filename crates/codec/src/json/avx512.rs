@@ -4,7 +4,6 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::avx2::prefix_xor;
 use super::batches::{self, Found, Passes, ROOM};
 use super::between::{Between, Progress, depth_of};
 use super::classes::{
@@ -16,6 +15,7 @@ use super::marks::{Mark, Watch, Word, candidates};
 use super::numbers::{Literals, Numbers, Scalars};
 use super::text::{Escapes, Text};
 use super::tokens::{Brackets, Tokens};
+use crate::avx2::prefix_xor;
 use crate::kernel::{load16, load64, store64};
 use crate::tier::Avx512;
 

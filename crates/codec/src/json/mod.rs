@@ -28,6 +28,8 @@ pub mod naive;
 mod neon;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod numbers;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod passes;
 pub mod query;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod text;

@@ -8,6 +8,7 @@ use super::batches::{self, Found, Passes, ROOM};
 use super::between::{Between, Progress, depth_of};
 use super::marks::{Mark, Watch, Word, candidates};
 use super::numbers::{Literals, Numbers, Scalars};
+use super::passes::passes;
 use super::text::{Escapes, Text};
 use super::tokens::{Brackets, Kinds, Tokens};
 use crate::neon::{Block, prefix_xor};
@@ -16,47 +17,6 @@ use crate::tier::Neon;
 /// Reads as far as the input is valid and whole batches allow, to a position between two tokens.
 pub(super) fn read(proof: Neon, input: &[u8], begin: Between, watch: &mut impl Watch) -> Progress {
     batches::read(proof, input, begin, watch)
-}
-
-impl Passes for Neon {
-    fn text<W: Watch>(
-        self,
-        state: &mut Text,
-        blocks: &[[u8; 64]],
-        first_bytes: &mut [u8; ROOM],
-        scalars: &mut [u8; ROOM],
-        watch: &mut W,
-    ) -> Found {
-        // SAFETY: the first argument exists only where the CPU has the tier.
-        unsafe { text(state, blocks, first_bytes, scalars, watch) }
-    }
-
-    fn scalars(self, bytes: &mut [u8; ROOM], length: usize) -> u64 {
-        // SAFETY: the first argument exists only where the CPU has the tier.
-        unsafe { scalars(bytes, length) }
-    }
-
-    fn passed<W: Watch>(
-        self,
-        watch: &mut W,
-        input: &[u8],
-        valid: Range<usize>,
-        depth: u32,
-    ) -> bool {
-        // SAFETY: the first argument exists only where the CPU has the tier.
-        unsafe { passed(watch, input, valid, depth) }
-    }
-
-    fn tokens<W: Watch>(
-        self,
-        state: &mut Tokens,
-        first_bytes: &[u8; ROOM],
-        count: usize,
-        watch: &mut W,
-    ) -> u64 {
-        // SAFETY: the first argument exists only where the CPU has the tier.
-        unsafe { tokens(state, first_bytes, count, watch) }
-    }
 }
 
 /// For each byte of a mask, the places of its bits: looked up in eight bytes, they move those with a bit to the front.
@@ -95,165 +55,10 @@ fn compress(block: &[u8; 64], kept: u64, bytes: &mut [u8; ROOM], at: usize) -> u
     to
 }
 
-#[target_feature(enable = "neon")]
-fn spaces(bytes: Block) -> u64 {
-    const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
-    // A byte above 15 is looked up by its lower half.
-    bytes.same_as(bytes.lower_halves().look_up(&SPACES))
-}
-
-/// Returns brackets, colons and commas.
+/// Returns the place of the bit of `bits` that has `below` others below it.
 #[inline]
-#[target_feature(enable = "neon")]
-fn operators(bytes: Block) -> u64 {
-    const OPERATORS: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, b':', b'{', b',', b'}', 0, 0];
-    bytes.or(0x20).same_as(bytes.lower_halves().look_up(&OPERATORS)) & !bytes.at_most(0x1F)
+fn nth_bit(bits: u64, below: usize) -> usize {
+    (0..below).fold(bits, |bits, _| bits & bits.wrapping_sub(1)).trailing_zeros() as usize
 }
 
-/// Returns the quotes that may end a name, given bits of bytes by their lower and upper four bits.
-#[inline]
-#[target_feature(enable = "neon")]
-fn name_candidates(bytes: Block, quotes: u64, lower: &[u8; 16], upper: &[u8; 16]) -> u64 {
-    let both = bytes.lower_halves().look_up(lower).and(bytes.upper_halves().look_up(upper));
-    candidates(quotes, both.has::<5>(), both.has::<6>(), both.has::<7>())
-}
-
-/// Returns the characters that a backslash may precede, except u.
-#[inline]
-#[target_feature(enable = "neon")]
-fn one_character_escapes(bytes: Block) -> u64 {
-    // A bit for each upper half in which a character with this lower half is escaped: 1 for 2, 2 for 5, 4 for 6, 8 for 7.
-    const LOWER: [u8; 16] = [0, 0, 13, 0, 8, 0, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1];
-    const UPPER: [u8; 16] = [0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0];
-    bytes.upper_halves().look_up(&UPPER).meets(bytes.lower_halves().look_up(&LOWER))
-}
-
-#[target_feature(enable = "neon")]
-fn text<W: Watch>(
-    text: &mut Text,
-    blocks: &[[u8; 64]],
-    first_bytes: &mut [u8; ROOM],
-    scalar_bytes: &mut [u8; ROOM],
-    watch: &mut W,
-) -> Found {
-    let mut found = Found { tokens: 0, scalars: 0, wrong: 0, has_high: false };
-    // A copy, which the compiler keeps in registers.
-    let mut state = *text;
-    let names = watch.filter().map(|filter| (filter.lower, filter.upper));
-    let has_escaped = watch.filter().is_some_and(|filter| filter.has_escaped);
-    for (index, block) in blocks.iter().enumerate() {
-        let bytes = Block::load(block, 0);
-        found.has_high |= bytes.has_high();
-        let escaped = state.escaped(bytes.equal(b'\\'));
-        let mut noted = if has_escaped { escaped } else { 0 };
-        if escaped != 0 || state.is_escape_pending() {
-            let unusual = escaped & !one_character_escapes(bytes);
-            noted |= unusual;
-            if unusual != 0 || state.is_escape_pending() {
-                found.wrong |= state.check_unicode(&Escapes::of(block), unusual);
-            }
-        }
-        let quotes = bytes.equal(b'"') & !escaped;
-        let controls = bytes.at_most(0x1F);
-        if quotes == 0 && state.is_in_string() {
-            found.wrong |= controls;
-            if names.is_some() {
-                let tokens = found.tokens;
-                watch.note(index, Mark { escaped: noted, tokens, ..Mark::default() });
-            }
-            continue;
-        }
-        let inside = state.inside(prefix_xor(quotes));
-        found.wrong |= controls & inside;
-        let outside = !(inside | quotes);
-        let operators = operators(bytes) & outside;
-        let scalar = outside & !(spaces(bytes) | operators);
-        let after_scalar = state.after_scalar(scalar);
-        let begins = operators | quotes & inside | scalar & !after_scalar;
-        if let Some((lower, upper)) = &names {
-            let candidates = name_candidates(bytes, quotes & !inside, lower, upper);
-            let tokens = found.tokens;
-            watch.note(index, Mark { begins, candidates, escaped: noted, tokens });
-        }
-        found.tokens = compress(block, begins, first_bytes, found.tokens);
-        found.scalars = compress(block, scalar | after_scalar, scalar_bytes, found.scalars);
-    }
-    *text = state;
-    found
-}
-
-#[target_feature(enable = "neon")]
-fn scalars(bytes: &mut [u8; ROOM], length: usize) -> u64 {
-    bytes[length..length + 128].fill(b' ');
-    let mut numbers = Numbers::default();
-    let mut wrong = 0;
-    for at in (0..length).step_by(64) {
-        let chunk = Block::load(bytes, at);
-        wrong |= chunk.high_bits();
-        let ends = spaces(chunk) | operators(chunk) | chunk.equal(b'"');
-        let scalars = Scalars {
-            inside: !ends,
-            digits: chunk.minus(b'0').at_most(9),
-            zeros: chunk.equal(b'0'),
-            points: chunk.equal(b'.'),
-            minuses: chunk.equal(b'-'),
-            pluses: chunk.equal(b'+'),
-            letters_e: chunk.or(0x20).equal(b'e'),
-        };
-        wrong |= numbers.check(&scalars, |starts| literals(bytes, at, starts));
-    }
-    wrong
-}
-
-/// Calls the method, with a search for the bit that has so many below it.
-#[target_feature(enable = "neon")]
-fn passed<W: Watch>(watch: &mut W, input: &[u8], valid: Range<usize>, depth: u32) -> bool {
-    watch.passed(input, valid, depth, |bits, below| {
-        (0..below).fold(bits, |bits, _| bits & bits.wrapping_sub(1)).trailing_zeros() as usize
-    })
-}
-
-#[target_feature(enable = "neon")]
-fn tokens<W: Watch>(
-    tokens: &mut Tokens,
-    first_bytes: &[u8; ROOM],
-    count: usize,
-    watch: &mut W,
-) -> u64 {
-    let mut wrong = 0;
-    for at in (0..count).step_by(64) {
-        let length = (count - at).min(64);
-        let bytes = Block::load(first_bytes, at);
-        let with_20 = bytes.or(0x20);
-        let (curly_open, curly_close) = (bytes.equal(b'{'), bytes.equal(b'}'));
-        let closing = with_20.equal(b'}');
-        let valid = u64::MAX >> (64 - length);
-        let all = (with_20.equal(b'{') | closing) & valid;
-        let brackets = Brackets { all, closing, of_objects: curly_open | curly_close };
-        let kinds = Kinds {
-            strings: bytes.equal(b'"'),
-            colons: bytes.equal(b':'),
-            commas: bytes.equal(b','),
-            brackets,
-        };
-        let depth = depth_of(tokens.stack);
-        let around = tokens.around(brackets);
-        if watch.filter().is_some() {
-            let (opening, closing) = brackets.sides();
-            watch.note_tokens(Word { opening, closing, ends: around.nothing & valid, depth });
-        }
-        wrong |= tokens.pairs(&first_bytes[at..at + length], &kinds, around);
-    }
-    wrong
-}
-
-/// Finds the literals among `starts`.
-#[target_feature(enable = "neon")]
-fn literals(bytes: &[u8; ROOM], at: usize, starts: u64) -> Literals {
-    let word = |letters: &[u8]| {
-        letters.iter().enumerate().fold(starts, |found, (index, letter)| {
-            found & Block::load(bytes, at + index).equal(*letter)
-        })
-    };
-    Literals { of_four: word(b"true") | word(b"null"), of_five: word(b"false") }
-}
+passes!(Neon, "neon");

@@ -34,7 +34,7 @@ const INTERVAL_NS: u64 = 50_000_000;
 /// They are never rarer than this.
 const LONGEST_NS: u64 = 1_000_000_000;
 /// Samples of all pipelines may take this part of a CPU …
-const SHARE: u64 = 350;
+const SHARE: u64 = 700;
 /// … and this one while most of them are new.
 const NEW_SHARE: u64 = 40;
 /// To look whether something happens in an idle pipeline takes about this long for each process …

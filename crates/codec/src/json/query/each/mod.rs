@@ -6,6 +6,8 @@ mod error;
 mod inside;
 #[cfg(target_arch = "x86_64")]
 mod skip_avx2;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod skip_blocks;
 #[cfg(target_arch = "aarch64")]
 mod skip_neon;
 #[cfg(test)]
