@@ -245,6 +245,11 @@ fn a_command_that_does_not_exist_costs_no_input() {
             127,
             "fullbore: par: grep x: command not found\nhint: give a line for the shell with -c 'LINE'\n",
         ),
+        (
+            "par --prove 4M cat",
+            127,
+            "fullbore: par: 4M: command not found\nhint: write --prove=4M, with =; otherwise 4M is taken for the command\n",
+        ),
         ("par /etc/passwd", 126, "fullbore: par: /etc/passwd: it cannot be executed\n"),
         ("par -j0 cat", 2, ""),
         ("par", 2, ""),

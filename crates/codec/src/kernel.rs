@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "aarch64")]
-use std::arch::aarch64::{uint8x16_t, vld1q_u8, vst1q_u8};
+use std::arch::aarch64::{uint8x16_t, uint8x16x4_t, vld1q_u8, vld4q_u8, vst1q_u8};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     __m128i, __m256i, __m512i, _MM_HINT_ET0, _MM_HINT_T0, _mm_loadu_si128, _mm_maskz_loadu_epi8,
@@ -20,6 +20,19 @@ pub(crate) fn load16(bytes: &[u8], at: usize) -> uint8x16_t {
     let bytes = &bytes[at..][..16];
     // SAFETY: the slice is 16 bytes long; the load needs no alignment.
     unsafe { vld1q_u8(bytes.as_ptr()) }
+}
+
+/// Loads 64 bytes of `bytes` from offset `at` into four vectors in turn: the first has bytes 0, 4, 8 …, the next 1, 5, 9 ….
+///
+/// # Panics
+/// When there are fewer.
+#[cfg(target_arch = "aarch64")]
+#[inline]
+#[target_feature(enable = "neon")]
+pub(crate) fn load64_in_turn(bytes: &[u8], at: usize) -> uint8x16x4_t {
+    let bytes = &bytes[at..][..64];
+    // SAFETY: the slice is 64 bytes long; the load needs no alignment.
+    unsafe { vld4q_u8(bytes.as_ptr()) }
 }
 
 /// Stores 16 bytes to `bytes` at offset `at`.

@@ -1,10 +1,12 @@
 //! 64 bytes in registers of NEON, and masks of them.
+#![allow(unsafe_code)]
 
 use std::arch::aarch64::*;
+use std::arch::asm;
 
-use crate::kernel::load16;
+use crate::kernel::{load16, load64_in_turn};
 
-/// 64 bytes.
+/// 64 bytes, dealt out to four registers in turn, so that a mask of them takes few instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Block(pub(crate) [uint8x16_t; 4]);
 
@@ -12,6 +14,26 @@ pub(crate) struct Block(pub(crate) [uint8x16_t; 4]);
 #[target_feature(enable = "neon")]
 fn byte(value: u8) -> uint8x16_t {
     vdupq_n_u8(value)
+}
+
+/// Keeps the highest `BY` bits of each byte of `kept`, with the highest bits of `below` behind them (SRI).
+///
+/// The compiler makes several instructions of `vsriq_n_u8`.
+#[inline]
+#[target_feature(enable = "neon")]
+fn insert_right<const BY: u8>(mut kept: uint8x16_t, below: uint8x16_t) -> uint8x16_t {
+    const { assert!(BY >= 1 && BY <= 8) };
+    // SAFETY: the instruction changes its first register and nothing else; it is part of the tier.
+    unsafe {
+        asm!(
+            "sri {kept:v}.16b, {below:v}.16b, #{by}",
+            kept = inout(vreg) kept,
+            below = in(vreg) below,
+            by = const BY,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    kept
 }
 
 impl Block {
@@ -22,26 +44,19 @@ impl Block {
     #[inline]
     #[target_feature(enable = "neon")]
     pub(crate) fn load(bytes: &[u8], at: usize) -> Self {
-        let bytes = &bytes[at..][..64];
-        Self([0, 16, 32, 48].map(|at| load16(bytes, at)))
+        let uint8x16x4_t(a, b, c, d) = load64_in_turn(bytes, at);
+        Self([a, b, c, d])
     }
 
-    /// Returns a mask of the bytes, each of which has all bits or none; the lowest bit stands for the first byte.
-    #[inline]
-    #[target_feature(enable = "neon")]
-    fn mask(self) -> u64 {
-        const PLACES: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
-        let places = load16(&PLACES, 0);
-        let [a, b, c, d] = self.0.map(|vector| vandq_u8(vector, places));
-        let eighths = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
-        vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(eighths, eighths)))
-    }
-
-    /// Returns the highest bits of all bytes.
+    /// Returns the highest bits of all bytes; the lowest bit of the result stands for the first byte.
     #[inline]
     #[target_feature(enable = "neon")]
     pub(crate) fn high_bits(self) -> u64 {
-        Self(self.0.map(|vector| vcltzq_s8(vreinterpretq_s8_u8(vector)))).mask()
+        let [a, b, c, d] = self.0;
+        let (low, high) = (insert_right::<1>(b, a), insert_right::<1>(d, c));
+        let half = insert_right::<2>(high, low);
+        let halves = vreinterpretq_u16_u8(insert_right::<4>(half, half));
+        vget_lane_u64::<0>(vreinterpret_u64_u8(vshrn_n_u16::<4>(halves)))
     }
 
     /// Returns a number that is not 0 if any byte has its highest bit.
@@ -55,19 +70,19 @@ impl Block {
     #[inline]
     #[target_feature(enable = "neon")]
     pub(crate) fn same_as(self, other: Self) -> u64 {
-        Self(std::array::from_fn(|index| vceqq_u8(self.0[index], other.0[index]))).mask()
+        Self(std::array::from_fn(|index| vceqq_u8(self.0[index], other.0[index]))).high_bits()
     }
 
     #[inline]
     #[target_feature(enable = "neon")]
     pub(crate) fn equal(self, value: u8) -> u64 {
-        Self(self.0.map(|vector| vceqq_u8(vector, byte(value)))).mask()
+        Self(self.0.map(|vector| vceqq_u8(vector, byte(value)))).high_bits()
     }
 
     #[inline]
     #[target_feature(enable = "neon")]
     pub(crate) fn at_most(self, value: u8) -> u64 {
-        Self(self.0.map(|vector| vcleq_u8(vector, byte(value)))).mask()
+        Self(self.0.map(|vector| vcleq_u8(vector, byte(value)))).high_bits()
     }
 
     #[inline]
@@ -86,7 +101,7 @@ impl Block {
     #[inline]
     #[target_feature(enable = "neon")]
     pub(crate) fn meets(self, other: Self) -> u64 {
-        Self(std::array::from_fn(|index| vtstq_u8(self.0[index], other.0[index]))).mask()
+        Self(std::array::from_fn(|index| vtstq_u8(self.0[index], other.0[index]))).high_bits()
     }
 
     #[inline]
@@ -99,7 +114,28 @@ impl Block {
     #[inline]
     #[target_feature(enable = "neon")]
     pub(crate) fn has<const BIT: u8>(self) -> u64 {
-        Self(self.0.map(|vector| vtstq_u8(vector, byte(1 << BIT)))).mask()
+        Self(self.0.map(|vector| vshlq_u8(vector, vdupq_n_s8(7 - BIT.cast_signed())))).high_bits()
+    }
+
+    /// Tells whether any byte is 0.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(crate) fn has_zero(self) -> bool {
+        let [a, b, c, d] = self.0;
+        vminvq_u8(vminq_u8(vminq_u8(a, b), vminq_u8(c, d))) == 0
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(crate) fn plus(self, value: u8) -> Self {
+        Self(self.0.map(|vector| vaddq_u8(vector, byte(value))))
+    }
+
+    /// Moves the bits of each byte up by so many places.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(crate) fn shifted<const BY: i32>(self) -> Self {
+        Self(self.0.map(|vector| vshlq_n_u8::<BY>(vector)))
     }
 
     /// Returns the lower four bits of each byte.
@@ -139,7 +175,6 @@ pub(crate) fn prefix_xor(bits: u64) -> u64 {
 }
 
 #[cfg(test)]
-#[expect(unsafe_code, reason = "calls of functions that need the tier")]
 mod tests {
     use super::*;
     use crate::Tier;

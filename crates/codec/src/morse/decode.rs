@@ -1,5 +1,7 @@
 //! Decodes signs to text.
 
+#[cfg(target_arch = "aarch64")]
+use super::decode_neon;
 use super::error::{DecodeCause, DecodeError, Elements};
 use super::kana::{self, KANA_BYTES};
 use super::letters::{Letters, UNKNOWN};
@@ -76,7 +78,7 @@ impl Decoder {
         let letters = self.letters;
         match self.tier {
             #[cfg(target_arch = "aarch64")]
-            Granted::Neon(_) => decode_portable::decode(input, output, letters),
+            Granted::Neon(proof) => decode_neon::decode(proof, input, output, letters),
             Granted::Portable => decode_portable::decode(input, output, letters),
             #[cfg(target_arch = "x86_64")]
             Granted::Avx2(proof) => decode_avx2::decode(proof, input, output, letters),

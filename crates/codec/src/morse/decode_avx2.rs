@@ -20,11 +20,12 @@ pub(super) fn decode(_: Avx2, input: &[u8], output: &mut [u8], letters: &Letters
 fn kernel(input: &[u8], output: &mut [u8], letters: &Letters) -> Progress {
     run(input, output, letters, |window| {
         prefetch(window, PREFETCH);
-        let [dashes, gaps, unknown] = classes(window, 0);
-        let [more_dashes, more_gaps, more_unknown] = classes(window, 32);
+        let [dashes, gaps, spaces, unknown] = classes(window, 0);
+        let [more_dashes, more_gaps, more_spaces, more_unknown] = classes(window, 32);
         Masks {
             dashes: dashes | more_dashes << 32,
             gaps: gaps | more_gaps << 32,
+            spaces: spaces | more_spaces << 32,
             unknown: unknown | more_unknown << 32,
         }
     })
@@ -37,10 +38,10 @@ const SLASH: i8 = 0b01000;
 const CONTROL: i8 = 0b10_0000;
 const DOT: i8 = 0b00001;
 
-/// Returns the masks of the dashes, the gaps and everything unknown among the 32 bytes from `at`.
+/// Returns the masks of the dashes, the gaps, the spaces among these and everything unknown among the 32 bytes from `at`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn classes(window: &[u8; 64], at: usize) -> [u64; 3] {
+fn classes(window: &[u8; 64], at: usize) -> [u64; 4] {
     let bytes = load32(window, at);
     // Indexed by the low half of a byte: 0, 9, A, D, E, F.
     let low = _mm256_broadcastsi128_si256(_mm_setr_epi8(
@@ -76,6 +77,7 @@ fn classes(window: &[u8; 64], at: usize) -> [u64; 3] {
     [
         u64::from(!has_none(DASH | UNDERSCORE)),
         u64::from(!has_none(SPACE | SLASH | CONTROL)),
+        u64::from(!has_none(SPACE)),
         u64::from(has_none(-1)),
     ]
 }

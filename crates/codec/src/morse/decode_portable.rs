@@ -13,7 +13,9 @@ pub(super) struct Masks {
     pub(super) dashes: u64,
     /// Everything that ends a sign.
     pub(super) gaps: u64,
-    /// Everything that only the slow path handles.
+    /// Those of them that end nothing else.
+    pub(super) spaces: u64,
+    /// Not 0 if there is anything that only the slow path handles.
     pub(super) unknown: u64,
 }
 
@@ -56,29 +58,40 @@ fn window_letters(
     output: &mut [u8],
     letters: &Letters,
 ) -> Option<usize> {
-    // A gap gives at most a letter of three bytes and one of its own.
-    let output = output.first_chunk_mut::<{ 64 * 3 + 4 }>()?;
-    let mut gaps = masks.gaps;
-    let mut dashes = masks.dashes;
-    let mut begin = 0;
+    // A gap gives at most a letter of three bytes and one of its own, so no window fills this.
+    let output = output.first_chunk_mut::<{ 256 + 4 }>()?;
+    let elements = !masks.gaps;
+    let before_last_gap = u64::MAX >> masks.gaps.leading_zeros();
+    let mut begins = elements & !(elements << 1) & before_last_gap;
+    let mut ends = masks.gaps & elements << 1;
+    // What ends more than a letter.
+    let mut breaks = masks.gaps & !masks.spaces;
     let mut written = 0;
     let mut all = 0;
-    while gaps != 0 {
-        let end = gaps.trailing_zeros();
-        gaps &= gaps - 1;
-        let above = 1u64 << ((end - begin) & 63);
-        let index = dashes & (above - 1) | above;
-        let letter = letters.by_first[(index & 0xFF) as usize];
-        all |= letter;
-        output.get_mut(written..written + 4)?.copy_from_slice(&letter.to_le_bytes());
-        written += (letter >> 24 & 3) as usize;
-        let gap = window[(end & 63) as usize];
-        *output.get_mut(written)? = if gap == b'/' { b' ' } else { gap };
-        written += usize::from(gap != b' ');
-        begin = end + 1;
-        dashes = masks.dashes.checked_shr(begin).unwrap_or(0);
+    loop {
+        let until_break = if breaks == 0 { u64::MAX } else { breaks ^ (breaks - 1) };
+        let mut here = ends & until_break;
+        ends &= !until_break;
+        while here != 0 {
+            // The lowest bits of both, and the elements between them.
+            let (begin, end) = (begins & begins.wrapping_neg(), here & here.wrapping_neg());
+            let sign = masks.dashes & end.wrapping_sub(begin) | end;
+            let index = sign >> (begins.trailing_zeros() & 63);
+            let letter = letters.by_first[(index & 0xFF) as usize];
+            all |= letter;
+            output[written & 0xFF..][..4].copy_from_slice(&letter.to_le_bytes());
+            written += (letter >> 24 & 3) as usize;
+            begins ^= begin;
+            here ^= end;
+        }
+        if breaks == 0 {
+            return (all & UNKNOWN == 0).then_some(written);
+        }
+        let gap = window[(breaks.trailing_zeros() & 63) as usize];
+        output[written & 0xFF] = if gap == b'/' { b' ' } else { gap };
+        written += 1;
+        breaks &= breaks - 1;
     }
-    (all & UNKNOWN == 0).then_some(written)
 }
 
 /// Sets the high bit of every byte of `word` that equals `byte`.
@@ -93,18 +106,20 @@ fn gather(high_bits: u64) -> u64 {
 }
 
 fn masks(window: &[u8; 64]) -> Masks {
-    let mut masks = Masks { dashes: 0, gaps: 0, unknown: 0 };
+    let mut masks = Masks { dashes: 0, gaps: 0, spaces: 0, unknown: 0 };
     let (words, _) = window.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
         let dots = equal(word, b'.');
         let mut dashes = equal(word, b'-');
-        let mut gaps = equal(word, b' ') | equal(word, b'/');
+        let spaces = equal(word, b' ');
+        let mut gaps = spaces | equal(word, b'/');
         if dots | dashes | gaps != HIGH {
             dashes |= equal(word, b'_');
             gaps |= equal(word, b'\n') | equal(word, b'\r') | equal(word, b'\t');
         }
         masks.dashes |= gather(dashes) << (8 * index);
+        masks.spaces |= gather(spaces) << (8 * index);
         masks.gaps |= gather(gaps) << (8 * index);
         masks.unknown |= (dots | dashes | gaps) ^ HIGH;
     }

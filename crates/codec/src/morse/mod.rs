@@ -30,6 +30,8 @@ mod decode;
 mod decode_avx2;
 #[cfg(target_arch = "x86_64")]
 mod decode_avx512;
+#[cfg(target_arch = "aarch64")]
+mod decode_neon;
 mod decode_portable;
 mod encode;
 #[cfg(target_arch = "x86_64")]

@@ -40,12 +40,15 @@ pub(super) struct Pairs {
 
 /// Flag of a text that begins with a control character, which removes a gap before it.
 pub(super) const BEGINS_IN_CONTROL: u8 = 0x20;
-/// Flag of a text that ends in a gap.
-pub(super) const ENDS_IN_GAP: u8 = 0x40;
-/// Flag of a pair that the fast paths cannot take.
+/// Flag of a text that ends in a control character; any other ends in a gap.
+pub(super) const ENDS_IN_CONTROL: u8 = 0x40;
+/// Flag of a pair that the fast paths cannot take. A shape without any flag is a length.
 pub(super) const NO_PAIR: u8 = 0x80;
 /// Number of pairs in the tables: both bytes are below 0x80.
 pub(super) const PAIRS: usize = 0x8000;
+
+/// Number of characters that UTF-8 encodes in one byte or two.
+pub(super) const SHORT: usize = 0x800;
 
 /// All pages of an alphabet, or of all scripts.
 pub(super) struct Codes {
@@ -58,6 +61,8 @@ pub(super) struct Codes {
     bases: Vec<char>,
     /// Codes of pairs of ASCII characters.
     pub(super) pairs: Pairs,
+    /// The texts of the first [`SHORT`] characters, as in [`Page::text`], but with the length 0 for what is neither signs nor fits.
+    pub(super) short: Vec<[u8; 16]>,
 }
 
 /// What the encoding kernels need to know.
@@ -84,6 +89,7 @@ impl Codes {
             long: Vec::new(),
             bases: Vec::new(),
             pairs: Pairs::EMPTY,
+            short: Vec::new(),
         };
         let rows = tables::encoded(alphabet).into_iter().flatten();
         let known = rows.flat_map(|row| row.0.chars()).chain(naive::SPACES);
@@ -101,6 +107,7 @@ impl Codes {
             b"\t\n\r".iter().for_each(|control| ascii.set_control(*control));
             codes.pairs = Pairs::new(codes.page(0));
         }
+        codes.short = (0..).take(SHORT).map(|character| codes.short_text(character)).collect();
         codes.long.sort_unstable_by_key(|(character, _)| *character);
         codes.bases.sort_unstable();
         codes.bases.dedup();
@@ -130,6 +137,15 @@ impl Codes {
             self.pages.push(Page::empty());
         }
         self.pages.get_mut(usize::from(*slot))
+    }
+
+    fn short_text(&self, character: u32) -> [u8; 16] {
+        let mut text = *self.text(character);
+        let is_control = self.page(character).keep[character as usize & 0x7F] == 0b10;
+        if text[15] == LONG || is_control {
+            text[15] = 0;
+        }
+        text
     }
 
     /// Tells whether a mark after a character may give it another code.
@@ -290,6 +306,6 @@ impl Pairs {
         self.text[index][split..length].copy_from_slice(&b[..length - split]);
         self.shape[index] = length.to_le_bytes()[0]
             | if is_control(first) { BEGINS_IN_CONTROL } else { 0 }
-            | if is_control(second) { 0 } else { ENDS_IN_GAP };
+            | if is_control(second) { ENDS_IN_CONTROL } else { 0 };
     }
 }

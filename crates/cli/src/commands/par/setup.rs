@@ -24,7 +24,7 @@ use signal_hook::iterator::Signals;
 
 use super::{merge, program};
 use crate::args::par::{Jobs as GivenJobs, ParOptions, StatusName};
-use crate::args::prove::Prove;
+use crate::args::prove::{Prove, prove};
 use crate::exit::Exit;
 use crate::messages::{Failure, plain};
 
@@ -55,15 +55,23 @@ pub(super) fn command(options: &ParOptions) -> Result<Command> {
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     program::find(words).map_err(|missing| {
         let (cause, hint, exit) = match missing {
-            Missing::NotFound if name.contains(' ') => {
-                ("command not found", "give a line for the shell with -c 'LINE'", Exit::NotFound)
-            }
-            Missing::NotFound => ("command not found", "", Exit::NotFound),
-            Missing::NotExecutable => ("it cannot be executed", "", Exit::CannotExecute),
+            Missing::NotFound => ("command not found", hint_of(&name, options), Exit::NotFound),
+            Missing::NotExecutable => ("it cannot be executed", String::new(), Exit::CannotExecute),
         };
         let message = format!("par: {name}: {cause}");
-        Failure { message, hint: hint.to_owned(), exit }.into()
+        Failure { message, hint, exit }.into()
     })
+}
+
+/// What to try where there is no such command.
+fn hint_of(name: &str, options: &ParOptions) -> String {
+    if name.contains(' ') {
+        return "give a line for the shell with -c 'LINE'".to_owned();
+    }
+    if options.prove.is_some() && prove(name).is_ok() {
+        return format!("write --prove={name}, with =; otherwise {name} is taken for the command");
+    }
+    String::new()
 }
 
 /// What is dealt out: a file, standard input, or the rest of a file on standard input.
