@@ -25,7 +25,9 @@ fn makes_a_file(call: &str) -> bool {
     let opens = call.starts_with("open");
     makes.iter().any(|name| call.starts_with(name))
         || opens && (call.contains("O_CREAT") || call.contains("O_TMPFILE"))
-        || opens && (call.contains("\"/tmp") || call.contains("/temporary"))
+        || opens
+            && !call.contains("ENOENT")
+            && (call.contains("\"/tmp") || call.contains("/temporary"))
 }
 
 fn numbers(count: usize) -> Vec<u8> {
