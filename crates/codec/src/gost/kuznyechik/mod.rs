@@ -10,6 +10,8 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod decomposition;
 pub mod naive;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 mod standard;
 
@@ -26,6 +28,8 @@ enum Kernel {
     Avx2(Box<avx2::Kernel>),
     #[cfg(target_arch = "x86_64")]
     Avx512(Box<avx512::Kernel>),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Box<neon::Kernel>),
 }
 
 /// Kuznyechik under one key. The round keys are erased on drop.
@@ -52,7 +56,12 @@ impl BlockCipher for Kuznyechik {
             Tier::Avx2 => avx2::Kernel::new(key).map(|kernel| Kernel::Avx2(Box::new(kernel))),
             Tier::Portable | Tier::Neon => None,
         };
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        let kernel = match tier.or_best() {
+            Tier::Neon => neon::Kernel::new(key).map(|kernel| Kernel::Neon(Box::new(kernel))),
+            Tier::Portable | Tier::Avx2 | Tier::Avx512 => None,
+        };
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let kernel = {
             let _ = tier;
             None
@@ -70,6 +79,8 @@ impl BlockCipher for Kuznyechik {
             Kernel::Avx2(kernel) => kernel.encrypt(blocks),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.encrypt(blocks),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(kernel) => kernel.encrypt(blocks),
         }
     }
 
@@ -81,6 +92,8 @@ impl BlockCipher for Kuznyechik {
             Kernel::Avx2(kernel) => kernel.decrypt(blocks),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.decrypt(blocks),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(kernel) => kernel.decrypt(blocks),
         }
     }
 
@@ -94,6 +107,8 @@ impl BlockCipher for Kuznyechik {
             Kernel::Avx2(kernel) => kernel.chain(first, blocks),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.chain(first, blocks),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(kernel) => kernel.chain(first, blocks),
         }
     }
 
@@ -117,6 +132,8 @@ impl Drop for Kuznyechik {
             Kernel::Avx2(kernel) => kernel.erase(),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.erase(),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(kernel) => kernel.erase(),
         }
     }
 }

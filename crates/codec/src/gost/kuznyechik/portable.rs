@@ -17,8 +17,8 @@ struct Table {
     second: Column,
 }
 
-/// Computes L of a byte in each position, as a little-endian number of the block.
-const fn mixed() -> [[u128; 256]; 16] {
+/// Computes L of a byte in each position.
+const fn mixed() -> Entries {
     let (mut table, mut place) = ([[0; 256]; 16], 0);
     while place < 16 {
         let mut bit = 0;
@@ -42,41 +42,60 @@ const fn mixed() -> [[u128; 256]; 16] {
     table
 }
 
-/// Table of L after π.
-static ENCRYPTION: Table = {
+/// What each byte contributes in each position, as little-endian numbers of the block.
+pub(super) type Entries = [[u128; 256]; 16];
+
+/// L after π.
+pub(super) const fn encryption() -> Entries {
     let (linear, mut place) = (mixed(), 0);
-    let mut table = Table { first: [[0; 256]; 16], second: [[0; 256]; 16] };
+    let mut entries = [[0; 256]; 16];
     while place < 16 {
         let mut value = 0;
         while value < 256 {
-            let entry = linear[place][PI[value] as usize];
-            table.first[place][value] = low_half(entry);
-            table.second[place][value] = low_half(entry >> 64);
+            entries[place][value] = linear[place][PI[value] as usize];
             value += 1;
         }
         place += 1;
     }
-    table
-};
+    entries
+}
 
-/// Table of L⁻¹ after π⁻¹: the order in which decryption applies them, after its first L⁻¹.
+/// L⁻¹ after π⁻¹: the order in which decryption applies them, after its first L⁻¹.
 ///
 /// ℓ is a palindrome except for the byte that leaves, so L⁻¹ is L on the bytes in reverse.
-static DECRYPTION: Table = {
+pub(super) const fn decryption() -> Entries {
     let (linear, mut place) = (mixed(), 0);
-    let mut table = Table { first: [[0; 256]; 16], second: [[0; 256]; 16] };
+    let mut entries = [[0; 256]; 16];
     while place < 16 {
         let mut value = 0;
         while value < 256 {
-            let entry = linear[15 - place][PI_INVERSE[value] as usize].swap_bytes();
-            table.first[place][value] = low_half(entry);
-            table.second[place][value] = low_half(entry >> 64);
+            entries[place][value] = linear[15 - place][PI_INVERSE[value] as usize].swap_bytes();
             value += 1;
         }
         place += 1;
     }
-    table
-};
+    entries
+}
+
+impl Table {
+    const fn of(entries: &Entries) -> Self {
+        let mut table = Self { first: [[0; 256]; 16], second: [[0; 256]; 16] };
+        let mut place = 0;
+        while place < 16 {
+            let mut value = 0;
+            while value < 256 {
+                table.first[place][value] = low_half(entries[place][value]);
+                table.second[place][value] = low_half(entries[place][value] >> 64);
+                value += 1;
+            }
+            place += 1;
+        }
+        table
+    }
+}
+
+static ENCRYPTION: Table = Table::of(&encryption());
+static DECRYPTION: Table = Table::of(&decryption());
 
 /// Number of blocks that go through a round together: enough for the loads to overlap.
 const LANES: usize = 4;
@@ -97,16 +116,16 @@ fn look_up(table: &Table, state: u128) -> u128 {
     u128::from(sum(&table.second, bytes)) << 64 | u128::from(sum(&table.first, bytes))
 }
 
-fn substitute(table: &[u8; 256], state: u128) -> u128 {
+pub(super) fn substitute(table: &[u8; 256], state: u128) -> u128 {
     u128::from_le_bytes(state.to_le_bytes().map(|byte| table[usize::from(byte)]))
 }
 
 /// Round keys as numbers.
 #[derive(Clone)]
 pub(super) struct Kernel {
-    encryption: [u128; 10],
+    pub(super) encryption: [u128; 10],
     /// L⁻¹ of K₂ … K₁₀, then K₁: decryption adds its keys after the look-up.
-    decryption: [u128; 10],
+    pub(super) decryption: [u128; 10],
 }
 
 impl Kernel {
