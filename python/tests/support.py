@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import unittest
 
 IS_CI = os.environ.get("FULLBORE_CI") == "1"
+
+# A shell starts what runs in the background with SIGINT ignored, and children would inherit that: tests could not interrupt them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def skip(why: str) -> None:
