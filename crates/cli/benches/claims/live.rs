@@ -168,7 +168,7 @@ fn errors_of_time_left(place: &Sandbox, line: &str) -> Vec<f64> {
     let begin = unix_seconds();
     command.args(["-c", line]).stdout(Stdio::null()).status().unwrap();
     let end = unix_seconds();
-    Process(top.id()).send(Signal::INT);
+    Process(top.id()).send(Signal::TERM);
     top.wait().unwrap();
     let text = fs::read_to_string(watcher.path("seen")).unwrap();
     let mut errors = Vec::new();
