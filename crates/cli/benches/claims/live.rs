@@ -131,31 +131,46 @@ fn cpu_ns(process: Process) -> u64 {
 /// When `top` says that a pipeline will have read its input, against when it has.
 pub(crate) fn time_left(effort: Effort) -> Vec<Row> {
     let seconds: u32 = effort.pick(12, 40);
-    let lines = [
-        ("a reader of a fixed rate", format!("pv -q -L 4m input | sha1sum"), seconds * 4),
-        ("a compressor", "gzip -9 < input | wc -c".to_owned(), seconds * 12),
-        ("a slow stage behind `cat`", "cat input | pv -q -L 6m | wc -l".to_owned(), seconds * 6),
+    let steady = [
+        ("pv -q -L 4m input | sha1sum", seconds * 4),
+        ("cat input | pv -q -L 6m | wc -l", seconds * 6),
     ];
+    // As fast as the machine lets it.
+    let compressor = [("gzip -9 < input | wc -c", seconds * 12)];
+    let claim = "time left of the input, as `top` says it in the middle half of a run";
+    let of_steady = row_of_time_left(&format!("{claim}, at a steady rate"), &steady);
+    let of_compressor = row_of_time_left(&format!("{claim}, of a compressor"), &compressor);
+    let is_met = of_steady.1 <= 10.0;
+    let mut rows = [of_steady.0, of_compressor.0];
+    "≤ 10 %".clone_into(&mut rows[0].bar);
+    rows[0].outcome = Outcome::met_if(is_met);
+    rows.into()
+}
+
+/// What was measured of these lines, with megabytes of input, and the worst answer in percent.
+fn row_of_time_left(claim: &str, lines: &[(&str, u32)]) -> (Row, f64) {
     let (mut errors, mut notes) = (Vec::new(), Vec::new());
-    for (name, line, megabytes) in lines {
+    for (line, megabytes) in lines {
         let place = Sandbox::new();
         let make = format!("seq 1 100000000 | head -c {megabytes}M > input");
         let mut command = place.command("bash");
         assert!(command.args(["-c", &make]).status().unwrap().success());
-        let found = errors_of_time_left(&place, &line);
+        let found = errors_of_time_left(&place, line);
         let worst = found.iter().copied().fold(0.0, f64::max);
-        notes.push(format!("{name}: `{line}`, {} answers, at most {worst:.1} % off", found.len()));
+        notes.push(format!("`{line}`: {} answers, at most {worst:.1} % off", found.len()));
         errors.extend(found);
     }
-    let within = errors.iter().filter(|percent| **percent <= 10.0).count();
-    vec![Row {
-        claim: "time left of the input, as `top` says it in the middle half of a run: answers that are within 10 %".to_owned(),
-        bar: "all".to_owned(),
-        measured: format!("{within} of {}", errors.len()),
-        outcome: Outcome::met_if(within == errors.len() && within > 0),
+    // Without any answer, nothing is right.
+    let worst = errors.iter().copied().fold(if errors.is_empty() { 100.0 } else { 0.0 }, f64::max);
+    let row = Row {
+        claim: claim.to_owned(),
+        bar: "as measured".to_owned(),
+        measured: format!("at most {worst:.1} % off in {} answers", errors.len()),
+        outcome: Outcome::Shown,
         command: "fullbore top --json -d 1".to_owned(),
         notes,
-    }]
+    };
+    (row, worst)
 }
 
 /// How far off each answer in the middle half was, in percent of the time that was left.
@@ -209,7 +224,8 @@ fn verdicts_after(time: &str, least_percent: f64, effort: Effort) -> Row {
         // Some moment, another one for each.
         std::thread::sleep(Duration::from_millis(37 * known.name.len() as u64));
         all += 1;
-        match known.verdict(&attached(&place, stage, time)) {
+        let tune: &[&str] = if known.is_tuned() { &["--tune"] } else { &[] };
+        match known.verdict(&attached(&place, stage, time, tune)) {
             Judgement::Right => right += 1,
             Judgement::Wrong(said)
             | Judgement::TooFewCpus(said)
@@ -232,10 +248,10 @@ fn verdicts_after(time: &str, least_percent: f64, effort: Effort) -> Row {
     }
 }
 
-fn attached(place: &Sandbox, stage: Process, time: &str) -> RunRecord {
+fn attached(place: &Sandbox, stage: Process, time: &str, tune: &[&str]) -> RunRecord {
     let time = time.replace(' ', "");
-    let mut command = place.fullbore(&["attach", "-q", "--tune", "--report", "report.json"]);
-    command.args(["--for", &time, &stage.0.to_string()]);
+    let mut command = place.fullbore(&["attach", "-q", "--report", "report.json"]);
+    command.args(tune).args(["--for", &time, &stage.0.to_string()]);
     let ended = finish(command);
     assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
     place.read_record()

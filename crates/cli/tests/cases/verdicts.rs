@@ -68,6 +68,11 @@ impl Known {
         (plain && is_one_line && is_only_one && self.missing().is_none()).then_some(line)
     }
 
+    /// Whether fullbore may grow its pipes.
+    pub(crate) fn is_tuned(&self) -> bool {
+        !self.options.contains(&"--no-tune")
+    }
+
     /// Runs the pipeline once and judges what is said about it.
     pub(crate) fn judge(&self) -> Judgement {
         let place = Sandbox::new();
