@@ -34,6 +34,10 @@ fn help_and_documents_name_the_memory_that_the_program_reckons_with() {
     }
 }
 
+/// So much more or less of the program itself is in memory: Linux maps what surrounds a page, too, if the file is in the page cache in
+/// large pieces.
+const PROGRAM_BYTES: u64 = 3 << 20;
+
 /// Without huge pages it is less.
 #[test]
 fn sealing_takes_the_memory_that_is_reckoned_with() {
@@ -48,7 +52,8 @@ fn sealing_takes_the_memory_that_is_reckoned_with() {
         ));
         let peak = peaks_of(&place, &line, &["gost seal -j"])[0] << 10;
         let reckoned = memory_for_chunks(CHUNK, SEALED_CHUNK, jobs).0;
-        assert!(peak * 100 <= reckoned * 105, "-j {jobs}: {} of {}", Bytes(peak), Bytes(reckoned));
+        let most = reckoned * 105 / 100 + PROGRAM_BYTES;
+        assert!(peak <= most, "-j {jobs}: {} of {}", Bytes(peak), Bytes(reckoned));
         let is_near = peak * 100 >= reckoned * 80;
         assert!(is_near || !lends, "-j {jobs}: {} of {}", Bytes(peak), Bytes(reckoned));
     }
