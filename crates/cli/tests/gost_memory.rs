@@ -6,7 +6,7 @@ use fullbore_pipe::{Probe, probe};
 
 use crate::arguments::commands;
 use crate::gost::{bash, place};
-use crate::processes::peaks_of;
+use crate::processes::{Process, most_of};
 use crate::sandbox::{status_text, with_fixture};
 
 const CHUNK: usize = 1 << 20;
@@ -34,9 +34,8 @@ fn help_and_documents_name_the_memory_that_the_program_reckons_with() {
     }
 }
 
-/// So much more or less of the program itself is in memory: Linux maps what surrounds a page, too, if the file is in the page cache in
-/// large pieces.
-const PROGRAM_BYTES: u64 = 3 << 20;
+/// So much is mapped of the program and its libraries in a fresh build.
+const FILES_KIB: u64 = 6700;
 
 /// Without huge pages it is less.
 #[test]
@@ -50,10 +49,10 @@ fn sealing_takes_the_memory_that_is_reckoned_with() {
         let line = with_fixture(&format!(
             "{{fullbore}} gen zero --bytes 600M | {{fullbore}} gost seal -j {jobs} --key-file key | cat > /dev/null"
         ));
-        let peak = peaks_of(&place, &line, &["gost seal -j"])[0] << 10;
+        let counted = |process: Process| process.peak_memory_kib_with_files_up_to(FILES_KIB);
+        let peak = most_of(&place, &line, &["gost seal -j"], counted)[0] << 10;
         let reckoned = memory_for_chunks(CHUNK, SEALED_CHUNK, jobs).0;
-        let most = reckoned * 105 / 100 + PROGRAM_BYTES;
-        assert!(peak <= most, "-j {jobs}: {} of {}", Bytes(peak), Bytes(reckoned));
+        assert!(peak * 100 <= reckoned * 105, "-j {jobs}: {} of {}", Bytes(peak), Bytes(reckoned));
         let is_near = peak * 100 >= reckoned * 80;
         assert!(is_near || !lends, "-j {jobs}: {} of {}", Bytes(peak), Bytes(reckoned));
     }

@@ -58,8 +58,19 @@ impl Process {
 
     /// The most memory it ever had, in KiB.
     pub(crate) fn peak_memory_kib(self) -> Option<u64> {
+        self.memory_kib("VmHWM:")
+    }
+
+    /// The same with at most `most_kib` of what is mapped from files. How much that is depends on the page cache: Linux maps
+    /// what surrounds a page, too, where it is in memory in large pieces.
+    pub(crate) fn peak_memory_kib_with_files_up_to(self, most_kib: u64) -> Option<u64> {
+        let beyond = self.memory_kib("RssFile:")?.saturating_sub(most_kib);
+        Some(self.peak_memory_kib()?.saturating_sub(beyond))
+    }
+
+    fn memory_kib(self, field: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.0)).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(field))?;
         line.trim().strip_suffix(" kB")?.parse().ok()
     }
 
@@ -107,6 +118,16 @@ fn all() -> Vec<Process> {
 
 /// Runs a line of bash, which must succeed; the peak memory, in KiB, of the processes of fullbore with these words.
 pub(crate) fn peaks_of(place: &Sandbox, line: &str, words: &[&str]) -> Vec<u64> {
+    most_of(place, line, words, Process::peak_memory_kib)
+}
+
+/// The same of anything that can be measured.
+pub(crate) fn most_of(
+    place: &Sandbox,
+    line: &str,
+    words: &[&str],
+    measure: impl Fn(Process) -> Option<u64>,
+) -> Vec<u64> {
     let mut child = place.command("bash").args(["-c", line]).spawn().unwrap();
     let mut peaks = vec![0; words.len()];
     let status = eventually(|| {
@@ -114,7 +135,7 @@ pub(crate) fn peaks_of(place: &Sandbox, line: &str, words: &[&str]) -> Vec<u64> 
             let command = process.command_line();
             for (peak, words) in peaks.iter_mut().zip(words) {
                 if command.starts_with(fullbore().to_str().unwrap()) && command.contains(words) {
-                    *peak = process.peak_memory_kib().unwrap_or(0).max(*peak);
+                    *peak = measure(process).unwrap_or(0).max(*peak);
                 }
             }
         }

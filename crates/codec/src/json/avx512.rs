@@ -13,6 +13,7 @@ use super::classes::{
 };
 use super::marks::{Mark, Watch, Word, candidates};
 use super::numbers::{Literals, Numbers, Scalars};
+use super::passes::implement_passes;
 use super::text::{Escapes, Text};
 use super::tokens::{Brackets, Tokens};
 use crate::avx2::prefix_xor;
@@ -29,46 +30,7 @@ pub(super) fn read(
     batches::read(proof, input, begin, watch)
 }
 
-impl Passes for Avx512 {
-    fn text<W: Watch>(
-        self,
-        state: &mut Text,
-        blocks: &[[u8; 64]],
-        first_bytes: &mut [u8; ROOM],
-        scalars: &mut [u8; ROOM],
-        watch: &mut W,
-    ) -> Found {
-        // SAFETY: the first argument exists only where the CPU has the tier.
-        unsafe { text(state, blocks, first_bytes, scalars, watch) }
-    }
-
-    fn scalars(self, bytes: &mut [u8; ROOM], length: usize) -> u64 {
-        // SAFETY: the first argument exists only where the CPU has the tier.
-        unsafe { scalars(bytes, length) }
-    }
-
-    fn passed<W: Watch>(
-        self,
-        watch: &mut W,
-        input: &[u8],
-        valid: Range<usize>,
-        depth: u32,
-    ) -> bool {
-        // SAFETY: the first argument exists only where the CPU has the tier.
-        unsafe { passed(watch, input, valid, depth) }
-    }
-
-    fn tokens<W: Watch>(
-        self,
-        state: &mut Tokens,
-        first_bytes: &[u8; ROOM],
-        count: usize,
-        watch: &mut W,
-    ) -> u64 {
-        // SAFETY: the first argument exists only where the CPU has the tier.
-        unsafe { tokens(state, first_bytes, count, watch) }
-    }
-}
+implement_passes!(Avx512);
 
 /// White space at the lower four bits of its value; elsewhere bytes that do not have the lower bits of their place.
 const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];

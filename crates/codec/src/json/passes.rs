@@ -1,9 +1,8 @@
-//! The passes of `batches`, written once for all tiers with a `Block` of 64 bytes.
+//! The passes of `batches`, written once for the tiers with a `Block` of 64 bytes, and what joins a tier to them.
 
-/// Implements `Passes` for a tier, whose CPU features are named. What it names must be in scope where it is called: `Block` and
-/// `prefix_xor` of the tier, `compress` and `nth_bit`.
-macro_rules! passes {
-    ($tier:ty, $features:literal) => {
+/// Implements `Passes` for a tier by the functions `text`, `scalars`, `passed` and `tokens` that are in scope where it is called.
+macro_rules! implement_passes {
+    ($tier:ty) => {
         impl Passes for $tier {
             fn text<W: Watch>(
                 self,
@@ -44,6 +43,15 @@ macro_rules! passes {
                 unsafe { tokens(state, first_bytes, count, watch) }
             }
         }
+    };
+}
+pub(super) use implement_passes;
+
+/// Makes these functions for a tier with the CPU features that are named, and implements `Passes` by them. `Block` and `prefix_xor` of
+/// the tier, `compress` and `nth_bit` must be in scope where it is called.
+macro_rules! passes {
+    ($tier:ty, $features:literal) => {
+        $crate::json::passes::implement_passes!($tier);
 
         #[inline]
         #[target_feature(enable = $features)]
