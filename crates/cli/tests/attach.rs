@@ -1,7 +1,7 @@
 //! `attach`: the right verdict on what runs already, and no trace of having been there.
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use fullbore_proc::Root;
@@ -10,44 +10,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::cases::verdicts::{self, Judgement};
 use crate::gate::Pass;
-use crate::processes::{Process, marked};
+use crate::processes::{Process, Running, marked};
 use crate::sandbox::{Sandbox, eventually, finish, with_fixture, within};
-
-/// A pipeline that was started by somebody else.
-struct Running<'a> {
-    place: &'a Sandbox,
-    shell: Child,
-}
-
-impl<'a> Running<'a> {
-    fn start(place: &'a Sandbox, line: &str) -> Self {
-        let mut command = place.command("bash");
-        command.args(["-c", &with_fixture(line)]).stdout(Stdio::null()).stderr(Stdio::null());
-        Self { place, shell: command.spawn().unwrap() }
-    }
-
-    /// The process whose command line contains a text, but for a shell that has the line; waits for it.
-    fn process(&self, text: &str) -> Process {
-        let is_it = |process: &Process| {
-            let line = process.command_line();
-            !line.starts_with("bash -c") && line.contains(text)
-        };
-        eventually(|| marked(self.place.mark()).into_iter().find(is_it)).expect("it was started")
-    }
-
-    fn is_alive(&mut self) -> bool {
-        self.shell.try_wait().unwrap().is_none()
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        for process in marked(self.place.mark()) {
-            process.kill();
-        }
-        let _ = self.shell.wait();
-    }
-}
 
 /// CPU time that a process has used, in clock ticks.
 fn ticks(process: Process) -> u64 {
@@ -169,7 +133,7 @@ fn a_pipeline_that_was_attached_to_and_left_is_the_same() {
         let mut times = 0;
         while running.is_alive() {
             let stages = marked(place.mark());
-            let Some(stage) = stages.iter().find(|process| process.0 != running.shell.id()) else {
+            let Some(stage) = stages.iter().find(|process| process.0 != running.shell().0) else {
                 continue;
             };
             // What ends just then is not there any more: status 2.

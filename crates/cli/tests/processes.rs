@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::sandbox::{MARK, Sandbox, eventually, fullbore, status_text};
+use crate::sandbox::{MARK, Sandbox, eventually, fullbore, status_text, with_fixture};
 
 /// A process, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,4 +144,45 @@ pub(crate) fn most_of(
     });
     assert_eq!(status_text(status.unwrap()), "exit 0");
     peaks
+}
+
+/// A pipeline that somebody else has started, by a line of bash. It ends with this.
+pub(crate) struct Running<'a> {
+    place: &'a Sandbox,
+    shell: Child,
+}
+
+impl<'a> Running<'a> {
+    pub(crate) fn start(place: &'a Sandbox, line: &str) -> Self {
+        let mut command = place.command("bash");
+        command.args(["-c", &with_fixture(line)]).stdout(Stdio::null()).stderr(Stdio::null());
+        Self { place, shell: command.spawn().unwrap() }
+    }
+
+    /// The process with these words in its command line, but for a shell that has the whole line; waits for it.
+    pub(crate) fn process(&self, words: &str) -> Process {
+        let within = format!(" {words}");
+        let is_it = |process: &Process| {
+            let line = process.command_line();
+            !line.starts_with("bash -c") && (line.starts_with(words) || line.contains(&within))
+        };
+        eventually(|| marked(self.place.mark()).into_iter().find(is_it)).expect("it was started")
+    }
+
+    pub(crate) fn shell(&self) -> Process {
+        Process(self.shell.id())
+    }
+
+    pub(crate) fn is_alive(&mut self) -> bool {
+        self.shell.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // The shell first: it could start more.
+        let _ = self.shell.kill();
+        let _ = self.shell.wait();
+        marked(self.place.mark()).into_iter().for_each(Process::kill);
+    }
 }

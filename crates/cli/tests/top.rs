@@ -1,43 +1,15 @@
 //! `top` and `tune`: pipelines that others started, seen all at once, and changed by hand.
 
 use std::fs;
-use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::gate::Pass;
-use crate::processes::{Process, marked};
-use crate::sandbox::{Sandbox, eventually, finish, with_fixture, within};
+use crate::processes::{Process, Running, marked};
+use crate::sandbox::{Sandbox, eventually, finish, within};
 use crate::terminal::Terminal;
-
-/// A pipeline that was started by somebody else.
-struct Running<'a> {
-    place: &'a Sandbox,
-    shell: std::process::Child,
-}
-
-impl<'a> Running<'a> {
-    fn start(place: &'a Sandbox, line: &str) -> Self {
-        let mut command = place.command("bash");
-        command.args(["-c", &with_fixture(line)]).stdout(Stdio::null()).stderr(Stdio::null());
-        Self { place, shell: command.spawn().unwrap() }
-    }
-
-    /// The process that runs this line, once it does.
-    fn process(&self, line: &str) -> Process {
-        let is_it = |process: &Process| process.command_line().trim() == line;
-        eventually(|| marked(self.place.mark()).into_iter().find(is_it)).expect("it was started")
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        marked(self.place.mark()).into_iter().for_each(|process| process.kill());
-        let _ = self.shell.wait();
-    }
-}
 
 const SECONDS: Duration = Duration::from_secs(30);
 

@@ -101,7 +101,10 @@ impl State {
         {
             self.cpu_times.pop_front();
         }
-        self.cpu_times.push_back(now);
+        // An idle pipeline is the same every time.
+        if self.cpu_times.back() != Some(&now) {
+            self.cpu_times.push_back(now);
+        }
         match self.cpu_times.front() {
             Some(then) if is_old(then) => {
                 now.cpu_ns.saturating_sub(then.cpu_ns) as f64

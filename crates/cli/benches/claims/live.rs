@@ -1,7 +1,7 @@
 //! What `top` and `attach` say of pipelines that others have started, and what looking costs.
 
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use fullbore_record::RunRecord;
@@ -10,36 +10,13 @@ use serde_json::Value;
 
 use crate::Effort;
 use crate::cases::verdicts::{self, Judgement};
-use crate::processes::{Process, marked};
-use crate::sandbox::{Sandbox, eventually, finish, fullbore, with_fixture, within};
+use crate::processes::{Process, Running, marked};
+use crate::sandbox::{Sandbox, eventually, finish, fullbore, within};
 use crate::table::{Outcome, Row};
 use crate::terminal::Terminal;
 
 const MOST_MEMORY_MIB: f64 = 24.0;
 const MOST_FIRST_SCREEN_MS: f64 = 200.0;
-
-/// Something that runs until this goes.
-struct Running<'a> {
-    place: &'a Sandbox,
-    shell: Child,
-}
-
-impl<'a> Running<'a> {
-    fn start(place: &'a Sandbox, line: &str) -> Self {
-        let mut command = place.command("bash");
-        command.args(["-c", line]).stdout(Stdio::null()).stderr(Stdio::null());
-        Self { place, shell: command.spawn().unwrap() }
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        // The shell first: it could start more.
-        Process(self.shell.id()).kill();
-        let _ = self.shell.wait();
-        marked(self.place.mark()).into_iter().for_each(Process::kill);
-    }
-}
 
 /// CPU time, memory and first screen of `top` beside few processes and beside many.
 pub(crate) fn cost_of_top(effort: Effort) -> Vec<Row> {
@@ -214,13 +191,8 @@ fn verdicts_after(time: &str, least_percent: f64, effort: Effort) -> Row {
     for known in effort.part_of(verdicts::all()) {
         let Some(line) = known.endless() else { continue };
         let place = Sandbox::new();
-        let _running = Running::start(&place, &with_fixture(&line));
-        let is_stage = |process: &Process| {
-            let command = process.command_line();
-            command.contains("--total") && !command.starts_with("bash -c")
-        };
-        let stage = eventually(|| marked(place.mark()).into_iter().find(is_stage));
-        let stage = stage.expect("it was started");
+        let running = Running::start(&place, &line);
+        let stage = running.process("--total");
         // Some moment, another one for each.
         std::thread::sleep(Duration::from_millis(37 * known.name.len() as u64));
         all += 1;

@@ -113,7 +113,10 @@ impl Top {
             KeyCode::BackTab => self.move_to_pipeline(-1),
             KeyCode::Char(' ') | KeyCode::Left | KeyCode::Right => self.fold(code),
             KeyCode::Char('e') => self.fold_all(),
-            KeyCode::Char('i') => self.list.shows_idle = !self.list.shows_idle,
+            KeyCode::Char('i') => {
+                self.list.shows_idle = !self.list.shows_idle;
+                self.follow();
+            }
             KeyCode::Char('s' | '>') | KeyCode::F(6) => self.list.sort = self.list.sort.turned(1),
             KeyCode::Char('<') => self.list.sort = self.list.sort.turned(-1),
             KeyCode::Char('/') | KeyCode::F(3 | 4) => {

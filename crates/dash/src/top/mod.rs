@@ -25,7 +25,7 @@ use line::{Line, SortBy};
 pub struct Top {
     palette: Palette,
     overview: Overview,
-    /// What the stages of each pipeline do, by its process.
+    /// What the stages of each pipeline that is shown do, by its process.
     states: BTreeMap<i32, State>,
     list: ListView,
     screen: Screen,
@@ -89,13 +89,6 @@ impl Top {
 
     /// Takes in what is known now.
     pub fn update(&mut self, overview: Overview) {
-        self.states.retain(|pid, _| overview.pipelines.iter().any(|seen| seen.pid == *pid));
-        for seen in &overview.pipelines {
-            let size = TerminalSize { columns: u16::MAX, rows: u16::MAX };
-            let new = || State::new(size, self.palette);
-            let state = self.states.entry(seen.pid).or_insert_with(new);
-            state.update(Event::Snapshot(&seen.snapshot));
-        }
         self.overview = overview;
         if let Screen::Detail(pid) = self.screen
             && self.seen(pid).is_none()
@@ -103,7 +96,25 @@ impl Top {
             self.screen = Screen::List;
             self.message = Some(format!("the pipeline of process {pid} has ended"));
         }
+        self.follow();
         self.settle_cursor();
+    }
+
+    /// Brings the states of what is shown up to date. There may be thousands of idle pipelines, which nobody looks at.
+    fn follow(&mut self) {
+        let shows_idle = self.list.shows_idle;
+        let detail = if let Screen::Detail(pid) = self.screen { Some(pid) } else { None };
+        let mut before = std::mem::take(&mut self.states);
+        for seen in &self.overview.pipelines {
+            if seen.is_idle && !shows_idle && detail != Some(seen.pid) {
+                continue;
+            }
+            let size = TerminalSize { columns: u16::MAX, rows: u16::MAX };
+            let state = before.remove(&seen.pid);
+            let mut state = state.unwrap_or_else(|| State::new(size, self.palette));
+            state.update(Event::Snapshot(&seen.snapshot));
+            self.states.insert(seen.pid, state);
+        }
     }
 
     /// Says what was done, or why not.

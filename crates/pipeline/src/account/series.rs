@@ -57,16 +57,22 @@ pub(crate) struct Series {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     pub(crate) step_ns: u64,
+    steps_max: usize,
 }
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        Self { step_ns: FIRST_STEP_NS }
+        Self::of_at_most(STEPS_MAX)
+    }
+
+    /// Keeps so many steps, at most.
+    pub(crate) fn of_at_most(steps_max: usize) -> Self {
+        Self { step_ns: FIRST_STEP_NS, steps_max: steps_max.clamp(STEPS_MIN, STEPS_MAX) }
     }
 
     /// Makes room for `now_ns` in so many series; says how often the steps of every series must be halved in number.
     pub(crate) fn reach(&mut self, now_ns: u64, series: usize) -> u32 {
-        let most = (STEPS_OF_ALL_MAX / series.max(1)).clamp(STEPS_MIN, STEPS_MAX);
+        let most = (STEPS_OF_ALL_MAX / series.max(1)).clamp(STEPS_MIN, self.steps_max);
         let mut halvings = 0;
         while now_ns / self.step_ns >= most as u64 {
             self.step_ns *= 2;
@@ -242,6 +248,13 @@ mod tests {
         };
         assert!((300..600).contains(&steps(1)) && steps(64) == steps(1));
         assert!(steps(1500) < 40 && steps(1500) * 1500 < 64 * 600, "{}", steps(1500));
+    }
+
+    #[test]
+    fn who_watches_many_keeps_fewer_steps() {
+        let mut clock = Clock::of_at_most(240);
+        clock.reach(60_000 * MS, 1);
+        assert!((120..240).contains(&(60_000 * MS / clock.step_ns)));
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! pipeline is [`Tracked`]. Nothing is opened but files of `/proc`.
 
 mod input;
+mod mark;
 mod place;
 mod progress;
 mod residents;
 mod tracked;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -27,24 +29,28 @@ use crate::watch::{cpu_time, nanoseconds};
 
 /// Samples of a pipeline that is new follow each other this closely …
 const NEW_INTERVAL_NS: u64 = 10_000_000;
-/// … for this long, …
-const NEW_NS: u64 = 2_000_000_000;
 /// … later like this.
 const INTERVAL_NS: u64 = 50_000_000;
-/// They are never rarer than this.
+/// They are never rarer than this …
 const LONGEST_NS: u64 = 1_000_000_000;
+/// … but where nothing happens.
+const QUIET_INTERVAL_NS: u64 = 2_000_000_000;
 /// Samples of all pipelines may take this part of a CPU …
 const SHARE: u64 = 700;
 /// … and this one while most of them are new.
 const NEW_SHARE: u64 = 40;
 /// To look whether something happens in an idle pipeline takes about this long for each process …
-const LOOK_NS: u64 = 15_000;
+const LOOK_NS: u64 = 10_000;
 /// … and all that may take this part of a CPU.
 const LOOK_SHARE: u64 = 400;
 /// An idle pipeline is looked at this often, if that is not too dear.
 const LOOK_INTERVAL_NS: u64 = 1_000_000_000;
-/// So many pipelines in which nothing happens are looked at closely at the same time.
+/// Looking at them stops after this time, and goes on the next time.
+const LOOK_SLICE: Duration = Duration::from_millis(10);
+/// So many pipelines of which nothing is known begin to be watched at the same time …
 const CLOSELY_MAX: usize = 20;
+/// … and so many are, in which nothing has happened since.
+const QUIET_MAX: usize = 7;
 
 /// Watches every pipeline of the machine.
 ///
@@ -59,6 +65,7 @@ pub struct Survey {
     begin: Instant,
     refresh_interval: Duration,
     refresh_due_ns: u64,
+    is_complete: bool,
     stock_taken_ns: u64,
     /// What a sample of all that are watched cost lately.
     sample_cost_ns: u64,
@@ -80,6 +87,7 @@ impl Survey {
             begin: Instant::now(),
             refresh_interval: interval,
             refresh_due_ns: 0,
+            is_complete: false,
             stock_taken_ns: 0,
             sample_cost_ns: 0,
         }
@@ -90,7 +98,8 @@ impl Survey {
         let now_ns = nanoseconds(self.begin.elapsed());
         if now_ns >= self.refresh_due_ns {
             self.refresh(now_ns);
-            self.refresh_due_ns = now_ns + nanoseconds(self.refresh_interval);
+            let pause = if self.is_complete { self.refresh_interval } else { Duration::ZERO };
+            self.refresh_due_ns = now_ns + nanoseconds(pause);
         }
         self.sample(now_ns);
         let due = self.tracked.values().filter_map(Tracked::due_ns).min();
@@ -99,7 +108,9 @@ impl Survey {
     }
 
     fn refresh(&mut self, now_ns: u64) {
-        if self.residents.refresh(now_ns) {
+        let refreshed = self.residents.refresh(now_ns);
+        self.is_complete = refreshed.is_complete;
+        if refreshed.has_changed {
             self.regroup();
         }
         // Whoever shows an overview has often done that just now.
@@ -118,6 +129,12 @@ impl Survey {
         }
         // One that begins to be watched has no processes before its first sample.
         self.look_at_idle(now_ns);
+    }
+
+    /// Whether every process has been seen: where there are thousands, that takes more than one [`Survey::step`].
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     /// Brings what is known of the watched pipelines up to date; [`Survey::step`] does so, too, now and then.
@@ -169,42 +186,62 @@ impl Survey {
         let members: usize = idle().map(|tracked| tracked.members.len()).sum();
         let cost_ns = LOOK_NS.saturating_mul(members as u64);
         let interval_ns = LOOK_INTERVAL_NS.max(cost_ns.saturating_mul(LOOK_SHARE));
-        let new = self.tracked.values().filter(|t| t.is_watched() && t.watched_ns() < NEW_NS);
-        let mut room = CLOSELY_MAX.saturating_sub(new.count());
-        for tracked in self.tracked.values_mut().filter(|tracked| !tracked.is_watched()) {
-            let is_due = tracked.look_due_ns <= now_ns;
-            if is_due {
-                tracked.look_due_ns = now_ns + interval_ns;
+        let until = Instant::now() + LOOK_SLICE;
+        for tracked in self.tracked.values_mut() {
+            if tracked.is_watched() || tracked.look_due_ns > now_ns {
+                continue;
             }
-            if (is_due && tracked.has_stirred(&self.root)) || (!tracked.is_known() && room > 0) {
-                room = room.saturating_sub(1);
+            tracked.look_due_ns = now_ns + interval_ns;
+            if tracked.has_stirred(&self.root, now_ns) {
                 tracked.watch(&self.host, now_ns);
             }
+            if Instant::now() >= until {
+                break;
+            }
+        }
+        let count = |is_such: &dyn Fn(&Tracked) -> bool| {
+            self.tracked.values().filter(|tracked| tracked.is_watched() && is_such(tracked)).count()
+        };
+        let new = count(&|tracked| tracked.is_new());
+        let quiet = count(&|tracked| tracked.is_on_probation());
+        let room = CLOSELY_MAX.saturating_sub(new);
+        let room = if quiet < QUIET_MAX { room } else { 0 };
+        let unknown = self.tracked.values_mut();
+        let unknown = unknown.filter(|tracked| !tracked.is_watched() && !tracked.is_known());
+        let mut unknown: Vec<(u64, &mut Tracked)> =
+            unknown.map(|one| (self.residents.cpu_ticks(&one.members), one)).collect();
+        unknown.sort_by_key(|(cpu_ticks, _)| Reverse(*cpu_ticks));
+        for (_, tracked) in unknown.into_iter().take(room) {
+            tracked.watch(&self.host, now_ns);
         }
     }
 
     fn sample(&mut self, now_ns: u64) {
         let watched: Vec<&mut Tracked> =
             self.tracked.values_mut().filter(|tracked| tracked.is_watched()).collect();
-        let new = watched.iter().filter(|tracked| tracked.watched_ns() < NEW_NS).count();
-        let share = if new * 2 >= watched.len() { NEW_SHARE } else { SHARE };
+        let busy = watched.iter().filter(|tracked| !tracked.is_quiet()).count();
+        let new = watched.iter().filter(|tracked| tracked.is_new()).count();
+        let share = if new * 2 >= busy { NEW_SHARE } else { SHARE };
         let affordable_ns = self.sample_cost_ns.saturating_mul(share);
-        let count = watched.len() as u64;
         let (mut spent_ns, mut sampled) = (0, 0);
         for tracked in watched {
             if tracked.due_ns().is_none_or(|due_ns| due_ns > now_ns) {
                 continue;
             }
-            let wanted_ns =
-                if tracked.watched_ns() < NEW_NS { NEW_INTERVAL_NS } else { INTERVAL_NS };
+            let (is_quiet, is_new) = (tracked.is_quiet(), tracked.is_new());
+            let wanted_ns = if is_new { NEW_INTERVAL_NS } else { INTERVAL_NS };
             let interval_ns = wanted_ns.max(affordable_ns).min(LONGEST_NS);
+            let interval_ns = if is_quiet { QUIET_INTERVAL_NS } else { interval_ns };
             // Not in step with a pipeline that works in a rhythm.
             let jitter_ns = (now_ns / 1000).wrapping_mul(0x9E37_79B9) % (interval_ns / 2 + 1);
-            spent_ns += nanoseconds(tracked.sample(now_ns, interval_ns * 3 / 4 + jitter_ns));
-            sampled += 1;
+            let of_this = tracked.sample(now_ns, interval_ns * 3 / 4 + jitter_ns);
+            if !is_quiet {
+                spent_ns += nanoseconds(of_this);
+                sampled += 1;
+            }
         }
         if let Some(of_one_ns) = u64::checked_div(spent_ns, sampled) {
-            self.sample_cost_ns = (self.sample_cost_ns * 7 + of_one_ns * count) / 8;
+            self.sample_cost_ns = (self.sample_cost_ns * 7 + of_one_ns * busy as u64) / 8;
         }
     }
 
@@ -245,7 +282,8 @@ impl Survey {
             self.tracked.keys().map(|pid| (age_of(pid), *pid)).collect();
         oldest.sort_by_key(|(age_ns, _)| std::cmp::Reverse(*age_ns));
         for (age_ns, pid) in oldest {
-            let mut seen = self.tracked[&pid].seen(&self.root);
+            let Some(tracked) = self.tracked.get_mut(&pid) else { continue };
+            let mut seen = tracked.seen(&self.root);
             (seen.pid, seen.age_ns) = (pid, age_ns);
             if let Some(origin) = self.residents.origin(pid) {
                 seen.place = self.places.of(&self.root, pid, origin);

@@ -3,13 +3,16 @@
 //! Reading everything about everybody takes 30 µs a process. So numbers given out since the last time are tried one by one
 //! instead of listing `/proc`; the ends of a young process are read often and those of an old one rarely.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use fullbore_proc::{Root, State, Unavailable};
 
 use crate::attached::age_ns;
 use crate::graph::{Resident, sides};
 use crate::sampler::pipe_ends;
+use crate::survey::mark::Mark;
 
 /// All processes are listed this often; in between, only numbers given out since are tried.
 const LIST_NS: u64 = 10_000_000_000;
@@ -19,6 +22,8 @@ const TRIED_MAX: i32 = 400;
 const YOUNG_NS: u64 = 2_000_000_000;
 /// The ends of an older process are read this often.
 const OLD_NS: u64 = 60_000_000_000;
+/// Looking around stops after this time, and goes on when asked again: whoever shows a screen must not be kept waiting.
+const SLICE: Duration = Duration::from_millis(40);
 
 /// All processes of the machine but fullbore, those above it, and threads of the kernel.
 #[derive(Debug)]
@@ -30,6 +35,17 @@ pub(crate) struct Residents {
     more: BTreeMap<i32, More>,
     last_number: Option<i32>,
     list_due_ns: u64,
+    /// Numbers of processes about which nothing has been read yet.
+    unmet: Vec<i32>,
+}
+
+/// What came of looking around.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refreshed {
+    /// Whether anything is different now.
+    pub(crate) has_changed: bool,
+    /// Whether everything that was due has been read.
+    pub(crate) is_complete: bool,
 }
 
 /// What else is known about a process.
@@ -42,6 +58,10 @@ struct More {
     is_visible: bool,
     young_until_ns: u64,
     ends_due_ns: u64,
+    /// CPU time it had had when it was met.
+    cpu_ticks: u64,
+    /// What it had done when its ends were read last.
+    mark: Option<Mark>,
 }
 
 /// What is known about where a process belongs.
@@ -71,6 +91,7 @@ impl Residents {
             more: BTreeMap::new(),
             last_number: None,
             list_due_ns: 0,
+            unmet: Vec::new(),
         }
     }
 
@@ -101,15 +122,33 @@ impl Residents {
         hidden
     }
 
-    /// Sees who came, went, and holds other ends; returns whether anything changed.
-    pub(crate) fn refresh(&mut self, now_ns: u64) -> bool {
+    /// CPU time that processes had had when they were met, in clock ticks: who works, has had some.
+    pub(crate) fn cpu_ticks(&self, pids: &BTreeSet<i32>) -> u64 {
+        pids.iter().filter_map(|pid| self.more.get(pid)).map(|more| more.cpu_ticks).sum()
+    }
+
+    /// Sees who came, went, and holds other ends.
+    pub(crate) fn refresh(&mut self, now_ns: u64) -> Refreshed {
+        let until = Instant::now() + SLICE;
         let mut has_changed = self.find(now_ns);
-        let due = self.more.iter().filter(|(_, more)| more.ends_due_ns <= now_ns);
-        let due: Vec<i32> = due.map(|(pid, _)| *pid).collect();
-        for pid in due {
-            has_changed |= self.read_ends(pid, now_ns);
+        while let Some(pid) = self.unmet.pop() {
+            has_changed |= self.add(pid, now_ns);
+            if Instant::now() >= until {
+                return Refreshed { has_changed, is_complete: self.unmet.is_empty() };
+            }
         }
-        has_changed
+        let due = self.more.iter().filter(|(_, more)| more.ends_due_ns <= now_ns);
+        // Who has waited longest, and of those who wait equally long, who works most.
+        let mut due: Vec<(u64, Reverse<u64>, i32)> =
+            due.map(|(pid, more)| (more.ends_due_ns, Reverse(more.cpu_ticks), *pid)).collect();
+        due.sort_unstable();
+        for (place, (.., pid)) in due.iter().enumerate() {
+            has_changed |= self.read_ends(*pid, now_ns);
+            if Instant::now() >= until {
+                return Refreshed { has_changed, is_complete: place + 1 == due.len() };
+            }
+        }
+        Refreshed { has_changed, is_complete: true }
     }
 
     /// A process has ended.
@@ -118,6 +157,7 @@ impl Residents {
         self.more.remove(&pid);
     }
 
+    /// Finds out who is new, and forgets who has ended; returns whether anybody has.
     fn find(&mut self, now_ns: u64) -> bool {
         let last = self.root.last_number();
         let before = std::mem::replace(&mut self.last_number, last);
@@ -125,15 +165,15 @@ impl Residents {
             && now_ns < self.list_due_ns
             && (before..=before.saturating_add(TRIED_MAX)).contains(&last)
         {
-            return (before + 1..=last).filter(|pid| self.add(*pid, now_ns)).count() > 0;
+            self.unmet.extend(before + 1..=last);
+            return false;
         }
         self.list_due_ns = now_ns + LIST_NS;
         let there: BTreeSet<i32> = self.root.processes().into_iter().collect();
         let gone: Vec<i32> = self.all.keys().filter(|pid| !there.contains(pid)).copied().collect();
         gone.iter().for_each(|pid| self.forget(*pid));
-        let new: Vec<i32> = there.into_iter().filter(|pid| !self.all.contains_key(pid)).collect();
-        let found = new.into_iter().filter(|pid| self.add(*pid, now_ns)).count();
-        found > 0 || !gone.is_empty()
+        self.unmet = there.into_iter().filter(|pid| !self.all.contains_key(pid)).collect();
+        !gone.is_empty()
     }
 
     /// Takes in a process that began; `false` if there is no such process, or it does not count.
@@ -159,6 +199,8 @@ impl Residents {
             is_visible: true,
             young_until_ns: now_ns + YOUNG_NS.saturating_sub(age_ns(stat.start_ticks)),
             ends_due_ns: now_ns,
+            cpu_ticks: stat.cpu_ticks,
+            mark: None,
         };
         let (parent, session) = (stat.parent, stat.session);
         self.all.insert(pid, Resident { parent, session, ..Resident::default() });
@@ -181,6 +223,14 @@ impl Residents {
             // Not all in the same moment.
             now_ns + OLD_NS * 3 / 4 + u64::from(pid.unsigned_abs() % 256) * (OLD_NS / 2 / 256)
         };
+        let mark = Mark::read(&self.root, pid, more.mark);
+        // Who has done nothing holds what it held.
+        if mark.is_some() && mark == more.mark {
+            let has_changed = resident.parent != stat.parent;
+            resident.parent = stat.parent;
+            return has_changed;
+        }
+        more.mark = mark;
         let fds = match self.root.try_pipes(pid) {
             Ok(fds) => fds,
             Err(Unavailable::Gone) => {

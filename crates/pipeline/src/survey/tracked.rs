@@ -8,10 +8,12 @@ use fullbore_measure::{Bytes, Host};
 use fullbore_proc::Root;
 use fullbore_record::{Incident, RunRecord, Seen, Snapshot, StageRecord, Timeline};
 
+use crate::account::series::Clock;
 use crate::attached::Attached;
 use crate::sampler::Guests;
 use crate::summarise::text_of;
 use crate::survey::input::position;
+use crate::survey::mark::Mark;
 use crate::survey::progress::Reading;
 use crate::tune::{AdjustError, Adjusted, Tuning};
 
@@ -19,6 +21,12 @@ use crate::tune::{AdjustError, Adjusted, Tuning};
 const IDLE_NS: u64 = 5_000_000_000;
 /// Less CPU time than this within [`IDLE_NS`] is none: a timer that ticks.
 const IDLE_CPU_NS: u64 = 10_000_000;
+/// One that has been watched for less than this is new.
+const NEW_NS: u64 = 2_000_000_000;
+/// If nothing has moved for so long since watching began, perhaps nothing will.
+const QUIET_NS: u64 = 300_000_000;
+/// Steps of a timeline that nobody will see as a whole.
+const STEPS_MAX: usize = 240;
 /// A verdict speaks of this much time, at most: after it, watching begins anew …
 const GENERATION_NS: u64 = 120_000_000_000;
 /// … and what began anew takes over after this.
@@ -33,8 +41,12 @@ pub(super) struct Tracked {
     watched: Option<Watched>,
     /// What was seen last.
     last: Option<Arc<Snapshot>>,
+    /// What runs in it, as long as nothing else is known.
+    listed: Option<Arc<Snapshot>>,
     /// How much of a CPU each of its processes has had, as last read.
-    marks: BTreeMap<i32, u64>,
+    marks: BTreeMap<i32, Mark>,
+    /// Since when that has been the same.
+    calm_since_ns: Option<u64>,
     /// When to look whether something happens in it.
     pub(super) look_due_ns: u64,
     reading: Reading,
@@ -48,6 +60,10 @@ struct Watched {
     /// What had moved, and when that was less than now.
     moved: Moved,
     moved_ns: u64,
+    /// Whether none of its processes had used a CPU for some time when watching began.
+    is_calm: bool,
+    /// Whether anything has moved since watching began.
+    has_moved: bool,
 }
 
 /// What a pipeline has done.
@@ -58,14 +74,16 @@ struct Moved {
 }
 
 impl Moved {
-    fn of(record: &RunRecord) -> Self {
-        let bytes = |stage: &StageRecord| {
-            stage.read_bytes.unwrap_or(0).saturating_add(stage.written_bytes.unwrap_or(0))
-        };
-        Self {
-            bytes: record.stages.iter().map(bytes).fold(0, u64::saturating_add),
-            cpu_ns: record.stages.iter().map(|stage| stage.cpu_ns).sum(),
+    fn of(attached: &Attached) -> Self {
+        let mut moved = Self::default();
+        for stage in &attached.watch.observed.accounts.stages {
+            moved.cpu_ns += stage.cpu_ns;
+            if let Some(total) = stage.io.total {
+                moved.bytes = moved.bytes.saturating_add(total.read_bytes);
+                moved.bytes = moved.bytes.saturating_add(total.written_bytes);
+            }
         }
+        moved
     }
 }
 
@@ -76,7 +94,9 @@ impl Tracked {
             tops,
             watched: None,
             last: None,
+            listed: None,
             marks: BTreeMap::new(),
+            calm_since_ns: None,
             look_due_ns: 0,
             reading: Reading::default(),
         }
@@ -90,6 +110,7 @@ impl Tracked {
             }
         }
         (self.members, self.tops) = (members, tops);
+        self.listed = None;
     }
 
     pub(super) fn is_watched(&self) -> bool {
@@ -102,14 +123,16 @@ impl Tracked {
     }
 
     /// Whether something happened in it since this was asked last. The first time, that is unknown and `false`.
-    pub(super) fn has_stirred(&mut self, root: &Root) -> bool {
+    pub(super) fn has_stirred(&mut self, root: &Root, now_ns: u64) -> bool {
         let mut has_stirred = false;
         for pid in &self.members {
-            let Some(stat) = root.stat(*pid) else { continue };
-            // What the first thread has had to the nanosecond, and all threads to a clock tick.
-            let exact = root.schedstat(*pid, *pid).map_or(0, |times| times.running_ns);
-            let mark = exact.wrapping_add(stat.cpu_ticks << 40);
-            has_stirred |= self.marks.insert(*pid, mark).is_some_and(|before| before != mark);
+            let before = self.marks.get(pid).copied();
+            let Some(mark) = Mark::read(root, *pid, before) else { continue };
+            self.marks.insert(*pid, mark);
+            has_stirred |= before.is_some_and(|before| before != mark);
+        }
+        if has_stirred || self.calm_since_ns.is_none() {
+            self.calm_since_ns = Some(now_ns);
         }
         has_stirred
     }
@@ -117,13 +140,24 @@ impl Tracked {
     /// Begins to watch it.
     pub(super) fn watch(&mut self, host: &Host, now_ns: u64) {
         let now = self.attach(host);
-        let (moved, moved_ns) = (Moved::default(), now_ns);
-        self.watched = Some(Watched { now, next: None, due_ns: now_ns, moved, moved_ns });
+        let is_calm = self.calm_since_ns.is_some_and(|since_ns| now_ns > since_ns + QUIET_NS);
+        self.watched = Some(Watched {
+            now,
+            next: None,
+            due_ns: now_ns,
+            moved: Moved::default(),
+            moved_ns: now_ns,
+            is_calm,
+            has_moved: false,
+        });
     }
 
     fn attach(&self, host: &Host) -> Attached {
         let pid = self.tops.first().map_or(0, |(_, pid)| *pid);
-        Attached::begin(pid, Guests::told(self.tops.clone()), Tuning::Off, host.clone(), None)
+        let guests = Guests::told(self.tops.clone());
+        let mut attached = Attached::begin(pid, guests, Tuning::Off, host.clone(), None);
+        attached.watch.observed.accounts.clock = Clock::of_at_most(STEPS_MAX);
+        attached
     }
 
     pub(super) fn due_ns(&self) -> Option<u64> {
@@ -141,6 +175,22 @@ impl Tracked {
         self.watched.as_ref().map_or(0, |watched| watched.now.elapsed_ns())
     }
 
+    /// Whether little is known of it yet: it is watched since a short time, and not in vain.
+    pub(super) fn is_new(&self) -> bool {
+        self.watched_ns() < NEW_NS && !self.is_quiet()
+    }
+
+    /// Whether it is being found out that nothing happens in it. One that is stuck is watched for longer.
+    pub(super) fn is_on_probation(&self) -> bool {
+        self.is_quiet() && self.watched_ns() < IDLE_NS * 3 / 2
+    }
+
+    /// Whether it is watched, and nothing has moved in it since.
+    pub(super) fn is_quiet(&self) -> bool {
+        let is_long = self.watched_ns() > QUIET_NS;
+        self.watched.as_ref().is_some_and(|one| !one.has_moved && (one.is_calm || is_long))
+    }
+
     /// Takes a sample; the next one comes `interval_ns` later.
     pub(super) fn sample(&mut self, now_ns: u64, interval_ns: u64) -> Duration {
         let Some(watched) = &mut self.watched else { return Duration::ZERO };
@@ -151,6 +201,7 @@ impl Tracked {
 
     /// Looks at what has been seen since. Ends watching if nothing happens.
     pub(super) fn take_stock(&mut self, host: &Host, root: &Root, now_ns: u64) {
+        let is_quiet = self.is_quiet();
         let is_due = self.watched_ns() > GENERATION_NS;
         let has_next = self.watched.as_ref().is_some_and(|watched| watched.next.is_some());
         let next = (is_due && !has_next).then(|| self.attach(host));
@@ -160,26 +211,34 @@ impl Tracked {
             watched.now = next;
             watched.moved = Moved::default();
         }
-        let mut snapshot = watched.now.snapshot();
-        let moved = Moved::of(&snapshot.record);
+        let moved = Moved::of(&watched.now);
         let more_cpu_ns = moved.cpu_ns.saturating_sub(watched.moved.cpu_ns);
         if moved.bytes != watched.moved.bytes || more_cpu_ns > IDLE_CPU_NS {
             (watched.moved, watched.moved_ns) = (moved, now_ns);
+            watched.has_moved = true;
         }
-        let is_idle =
-            now_ns.saturating_sub(watched.moved_ns) > IDLE_NS && !is_stuck(&snapshot.record);
-        if let Some((pid, _)) = first_stage(&snapshot.record)
+        let has_rested = now_ns.saturating_sub(watched.moved_ns) > IDLE_NS;
+        let is_quiet = is_quiet && !watched.has_moved;
+        // What it consists of has been seen, and nothing has happened in it.
+        if is_quiet && !has_rested && self.last.is_some() {
+            return;
+        }
+        let mut snapshot = watched.now.snapshot();
+        let is_idle = has_rested && !is_stuck(&snapshot.record);
+        if !is_quiet
+            && let Some((pid, _)) = first_stage(&snapshot.record)
             && let Some((position, size)) = position(root, pid)
         {
             self.reading.take_in(now_ns, position, size);
         }
         if is_idle {
             self.watched = None;
-            self.has_stirred(root);
+            self.has_stirred(root, now_ns);
             // There may be thousands of these, and nobody needs the history of nothing.
             snapshot.record.timeline = Timeline::default();
         }
         self.last = Some(Arc::new(snapshot));
+        self.listed = None;
     }
 
     /// Whether none of its processes lives.
@@ -188,9 +247,11 @@ impl Tracked {
     }
 
     /// What is known of it.
-    pub(super) fn seen(&self, root: &Root) -> Seen {
-        let snapshot = self.last.clone().unwrap_or_else(|| Arc::new(self.stages_alone(root)));
-        let mut seen = Seen::new(snapshot);
+    pub(super) fn seen(&mut self, root: &Root) -> Seen {
+        let mut seen = Seen::new(match &self.last {
+            Some(last) => Arc::clone(last),
+            None => self.stages_alone(root),
+        });
         seen.is_idle = self.watched.is_none();
         let record = &seen.snapshot.record;
         if !seen.is_idle
@@ -202,7 +263,10 @@ impl Tracked {
     }
 
     /// A record that says nothing but what runs.
-    fn stages_alone(&self, root: &Root) -> Snapshot {
+    fn stages_alone(&mut self, root: &Root) -> Arc<Snapshot> {
+        if let Some(listed) = &self.listed {
+            return Arc::clone(listed);
+        }
         let mut snapshot = Snapshot::default();
         for (number, (_, pid)) in (1..).zip(&self.tops) {
             let mut stage = StageRecord::default();
@@ -214,7 +278,7 @@ impl Tracked {
         }
         let commands = snapshot.record.stages.iter().map(|stage| stage.command.as_str());
         snapshot.record.command = commands.collect::<Vec<_>>().join(" | ");
-        snapshot
+        Arc::clone(self.listed.insert(Arc::new(snapshot)))
     }
 }
 

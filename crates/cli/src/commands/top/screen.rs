@@ -47,7 +47,9 @@ pub(super) fn run(options: &TopOptions, palette: Palette) -> Result<Exit> {
             survey.take_stock();
             top.update(narrowed(survey.overview(), options));
             screen.draw(&mut top)?;
-            next_show = Instant::now() + options.delay;
+            // Where there are thousands of processes, the first screens lack some.
+            let pause = if survey.is_complete() { options.delay } else { options.delay.min(FIRST) };
+            next_show = Instant::now() + pause;
         }
         let wait = due.min(next_show).saturating_duration_since(Instant::now());
         match screen.listen(wait)? {
