@@ -1,6 +1,5 @@
 //! A pipeline of others that is being watched: what is known of it, and leaving it as it was.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -50,7 +49,7 @@ impl Attached {
     ) -> Self {
         let begin = cpu_time(ClockId::ThreadCPUTime);
         let own = std::process::id().cast_signed();
-        let sampler = Sampler::new(Root::system(), own, BTreeSet::new(), None).of_guests(guests);
+        let sampler = Sampler::of_others(own, guests);
         let roots = Roots { own, ..Roots::default() };
         let limits =
             Limits::from_settings(host.pipe_max_bytes, host.pipe_user_pages_soft, host.page_bytes);

@@ -21,7 +21,7 @@ pub(crate) mod what_if;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Command, Parser, Subcommand, ValueEnum};
 use fullbore_measure::Bytes;
 
 use self::attach::AttachOptions;
@@ -63,11 +63,29 @@ impl Arguments {
     /// Reads the arguments of this process.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-        match ParOptions::of_run_auto(&words) {
-            Some(options) => Ok(Self { task: Task::Par(options) }),
-            None => Self::try_parse(),
+        let task = ParOptions::of_run_auto(&words).map(Task::Par);
+        task.or_else(|| Task::alone(&words)).map_or_else(Self::try_parse, |task| Ok(Self { task }))
+    }
+}
+
+impl Task {
+    /// Reads the words of a command of which many short ones are started. To build the definitions of all commands takes a
+    /// millisecond, its own a small part of that. `None` for other commands, for help, and for what is wrong: the definitions
+    /// of all have the messages.
+    fn alone(words: &[OsString]) -> Option<Self> {
+        match words.first()?.to_str()? {
+            "run" => options_alone(words).map(Self::Run),
+            "par" => options_alone(words).map(Self::Par),
+            "buffer" => options_alone(words).map(Self::Buffer),
+            "count" => options_alone(words).map(Self::Count),
+            _ => None,
         }
     }
+}
+
+fn options_alone<T: Args>(words: &[OsString]) -> Option<T> {
+    let definition = T::augment_args(Command::new("fullbore"));
+    T::from_arg_matches(&definition.try_get_matches_from(words).ok()?).ok()
 }
 
 #[derive(Debug, Subcommand)]
@@ -286,6 +304,42 @@ mod tests {
     #[test]
     fn the_definition_is_sound_and_every_option_has_help() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_command_read_alone_means_the_same() {
+        for (line, is_right) in [
+            ("run true", true),
+            ("run --report a.json --report b.html --live never 'a | b'", true),
+            ("run --pipe-size 1M -- xz -9 big.tar", true),
+            ("run --auto --prove 4M 'sort | uniq -c'", true),
+            ("run --what-if --shell bash x", true),
+            ("par -j2 --block 4M grep -E x", true),
+            ("par --header 1 -c 'mlr cat' --merge auto", true),
+            ("par --prove grep -c x", true),
+            ("buffer -m 64M --hash sha256", true),
+            ("count --top 10 -k 2 -t , access.csv", true),
+            ("run", false),
+            ("run --help", false),
+            ("run -h", false),
+            ("run --no-tune --pipe-size 1M x", false),
+            ("par --jobs", false),
+            ("count --no-such-option", false),
+            ("buffer -m much", false),
+            ("--version", false),
+            ("lab list", false),
+        ] {
+            let words: Vec<OsString> =
+                shell_words::split(line).unwrap().into_iter().map(OsString::from).collect();
+            let alone = Task::alone(&words);
+            assert_eq!(alone.is_some(), is_right, "{line}");
+            let program = [OsString::from("fullbore")];
+            if let Some(alone) = alone {
+                let among_all = Arguments::try_parse_from(program.iter().chain(&words));
+                let among_all = among_all.unwrap_or_else(|error| panic!("{line}: {error}"));
+                assert_eq!(format!("{alone:?}"), format!("{:?}", among_all.task), "{line}");
+            }
+        }
     }
 
     #[test]

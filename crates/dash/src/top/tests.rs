@@ -81,7 +81,8 @@ fn the_list_shows_what_moves_and_counts_the_rest() {
     assert!(!list.contains("journalctl"), "{list}");
     assert!(list.contains("▸ 2 zstd -19"), "the slow one is marked:\n{list}");
     press(&mut top, &typed("i"));
-    assert!(screen(&mut top, 120, 20).contains("journalctl"));
+    let list = screen(&mut top, 120, 20);
+    assert!(list.contains("journalctl") && list.contains("2 grep x"), "with its stages:\n{list}");
 }
 
 #[test]

@@ -104,6 +104,24 @@ impl Sampler {
         strangers: BTreeSet<i32>,
         switches: Option<SwitchReader>,
     ) -> Self {
+        let withheld = Withheld::of(&root, own);
+        Self::with(root, own, withheld, strangers, switches)
+    }
+
+    /// Watches a pipeline of this machine that somebody else started.
+    #[must_use]
+    pub(crate) fn of_others(own: i32, guests: Guests) -> Self {
+        let withheld = Withheld::of_system(own);
+        Self::with(Root::system(), own, withheld, BTreeSet::new(), None).of_guests(guests)
+    }
+
+    fn with(
+        root: Root,
+        own: i32,
+        withheld: Withheld,
+        strangers: BTreeSet<i32>,
+        switches: Option<SwitchReader>,
+    ) -> Self {
         let tick_ns = 1_000_000_000 / clock_ticks_per_second().max(1);
         Self {
             children: Children {
@@ -111,7 +129,7 @@ impl Sampler {
                 strangers,
                 zombies: BTreeSet::new(),
             },
-            withheld: Withheld::of(&root, own),
+            withheld,
             guests: None,
             sockets: Sockets::default(),
             root,

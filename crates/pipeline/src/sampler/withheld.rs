@@ -1,11 +1,12 @@
 //! What this Linux tells about no process at all.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use fullbore_proc::{Fact, Root, Unavailable};
 
 /// What this Linux withholds about every process.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Withheld {
     facts: BTreeSet<Fact>,
     /// A sentence for each.
@@ -23,6 +24,12 @@ impl Withheld {
             withheld.iter().map(|(fact, why)| gap(*fact, *why)).collect()
         };
         Self { gaps, facts: withheld.into_iter().map(|(fact, _)| fact).collect() }
+    }
+
+    /// The same of the real `/proc`. It is asked once, because `top` watches hundreds of pipelines and nothing of this changes.
+    pub(super) fn of_system(own: i32) -> Self {
+        static KNOWN: OnceLock<Withheld> = OnceLock::new();
+        KNOWN.get_or_init(|| Self::of(&Root::system(), own)).clone()
     }
 
     pub(super) fn lacks(&self, fact: Fact) -> bool {

@@ -47,10 +47,12 @@ const LOOK_SHARE: u64 = 400;
 const LOOK_INTERVAL_NS: u64 = 1_000_000_000;
 /// Looking at them stops after this time, and goes on the next time.
 const LOOK_SLICE: Duration = Duration::from_millis(10);
+/// Looking around does so after this time: whoever shows a screen must not be kept waiting.
+const SLICE: Duration = Duration::from_millis(40);
 /// So many pipelines of which nothing is known begin to be watched at the same time …
 const CLOSELY_MAX: usize = 20;
 /// … and so many are, in which nothing has happened since.
-const QUIET_MAX: usize = 7;
+const QUIET_MAX: usize = 6;
 
 /// Watches every pipeline of the machine.
 ///
@@ -108,7 +110,7 @@ impl Survey {
     }
 
     fn refresh(&mut self, now_ns: u64) {
-        let refreshed = self.residents.refresh(now_ns);
+        let refreshed = self.residents.refresh(now_ns, SLICE);
         self.is_complete = refreshed.is_complete;
         if refreshed.has_changed {
             self.regroup();

@@ -22,8 +22,6 @@ const TRIED_MAX: i32 = 400;
 const YOUNG_NS: u64 = 2_000_000_000;
 /// The ends of an older process are read this often.
 const OLD_NS: u64 = 60_000_000_000;
-/// Looking around stops after this time, and goes on when asked again: whoever shows a screen must not be kept waiting.
-const SLICE: Duration = Duration::from_millis(40);
 
 /// All processes of the machine but fullbore, those above it, and threads of the kernel.
 #[derive(Debug)]
@@ -44,7 +42,7 @@ pub(crate) struct Residents {
 pub(crate) struct Refreshed {
     /// Whether anything is different now.
     pub(crate) has_changed: bool,
-    /// Whether everything that was due has been read.
+    /// Whether everybody has been seen.
     pub(crate) is_complete: bool,
 }
 
@@ -127,14 +125,14 @@ impl Residents {
         pids.iter().filter_map(|pid| self.more.get(pid)).map(|more| more.cpu_ticks).sum()
     }
 
-    /// Sees who came, went, and holds other ends.
-    pub(crate) fn refresh(&mut self, now_ns: u64) -> Refreshed {
-        let until = Instant::now() + SLICE;
+    /// Sees who came, went, and holds other ends. Stops after the time of a `slice`, and goes on when asked again.
+    pub(crate) fn refresh(&mut self, now_ns: u64, slice: Duration) -> Refreshed {
+        let until = Instant::now() + slice;
         let mut has_changed = self.find(now_ns);
         while let Some(pid) = self.unmet.pop() {
             has_changed |= self.add(pid, now_ns);
             if Instant::now() >= until {
-                return Refreshed { has_changed, is_complete: self.unmet.is_empty() };
+                return Refreshed { has_changed, is_complete: false };
             }
         }
         let due = self.more.iter().filter(|(_, more)| more.ends_due_ns <= now_ns);
@@ -142,13 +140,16 @@ impl Residents {
         let mut due: Vec<(u64, Reverse<u64>, i32)> =
             due.map(|(pid, more)| (more.ends_due_ns, Reverse(more.cpu_ticks), *pid)).collect();
         due.sort_unstable();
-        for (place, (.., pid)) in due.iter().enumerate() {
-            has_changed |= self.read_ends(*pid, now_ns);
+        let mut due = due.into_iter().map(|(.., pid)| pid);
+        for pid in due.by_ref() {
+            has_changed |= self.read_ends(pid, now_ns);
             if Instant::now() >= until {
-                return Refreshed { has_changed, is_complete: place + 1 == due.len() };
+                break;
             }
         }
-        Refreshed { has_changed, is_complete: true }
+        // The others have been read before: that they are read again can wait.
+        let is_new = |pid: i32| self.more.get(&pid).is_some_and(|more| more.mark.is_none());
+        Refreshed { has_changed, is_complete: !due.any(is_new) }
     }
 
     /// A process has ended.
@@ -253,4 +254,35 @@ impl Residents {
 
 fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn slice_by_slice_everybody_is_seen() {
+        let mut first = Command::new("cat");
+        let mut first = first.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let output = first.stdout.take().unwrap();
+        let mut second = Command::new("cat");
+        let mut second = second.stdin(output).stdout(Stdio::piped()).spawn().unwrap();
+        let pids = [first.id(), second.id()].map(u32::cast_signed);
+
+        let mut residents = Residents::new(Root::system(), std::process::id().cast_signed());
+        let mut slices = 0;
+        while !residents.refresh(slices, Duration::ZERO).is_complete {
+            slices += 1;
+            assert!(slices < 1_000_000, "it never ends");
+        }
+        assert!(slices > 2, "a slice of no time is one process");
+        let shared = |pid: &i32| residents.all()[pid].sides.keys().copied().collect::<Vec<_>>();
+        let [of_first, of_second] = [&pids[0], &pids[1]].map(shared);
+        assert!(of_first.iter().any(|pipe| of_second.contains(pipe)), "{of_first:?} {of_second:?}");
+
+        drop(first.stdin.take());
+        first.wait().unwrap();
+        second.wait().unwrap();
+    }
 }
