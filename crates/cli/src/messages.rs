@@ -7,11 +7,11 @@ mod usage;
 use std::fmt;
 use std::io::{Write, stderr};
 
-use clap::CommandFactory;
+use clap::Subcommand;
 use fullbore_measure::visible;
 
 use self::caret::Mistake;
-use crate::args::Arguments;
+use crate::args::Task;
 use crate::exit::Exit;
 
 pub(crate) use usage::usage;
@@ -48,9 +48,7 @@ fn shown(text: &str) -> String {
     let text = &without_numbers(text);
     // Hide keys only for `fullbore gost` and unknown commands; elsewhere, 64 digits are the name of a file.
     let first = std::env::args_os().nth(1).and_then(|word| word.into_string().ok());
-    let command = Arguments::command();
-    let command = first.as_deref().and_then(|word| command.find_subcommand(word));
-    let may_have_keys = command.is_none_or(|command| command.get_name() == "gost");
+    let may_have_keys = first.is_none_or(|word| word == "gost" || !Task::has_subcommand(&word));
     if may_have_keys { secret::hide_keys(&visible(text)) } else { visible(text).into_owned() }
 }
 

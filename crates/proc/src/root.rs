@@ -238,7 +238,12 @@ impl Root {
             Fact::Wait => self.try_activity(pid, pid).err(),
             Fact::Io => self.try_io(pid).err(),
             Fact::Children => self.try_children(pid, pid).err(),
-            Fact::Descriptors => self.try_fds(pid).err(),
+            // Where the folder can be opened, its links can be read: both need the same permission (proc_pid_fd(5)).
+            Fact::Descriptors => {
+                let folder = self.file(pid, "fd");
+                let opened = std::fs::read_dir(&folder);
+                opened.err().map(|error| self.why_missing(pid, &folder, &error))
+            }
         };
         Fact::ALL.into_iter().filter_map(|fact| Some((fact, why(fact)?))).collect()
     }
