@@ -69,9 +69,9 @@ impl Arguments {
 }
 
 impl Task {
-    /// Reads the words of a command of which many short ones are started. To build the definitions of all commands takes a
-    /// millisecond, its own a small part of that. `None` for other commands, for help, and for what is wrong: the definitions
-    /// of all have the messages.
+    /// Reads the words of a command that is often started for a short time, by its own definition: those of all commands take
+    /// a tenth of such a start to build. `None` for other commands, for help, and for whatever is wrong, because only the
+    /// definitions of all commands have the right messages.
     fn alone(words: &[OsString]) -> Option<Self> {
         match words.first()?.to_str()? {
             "run" => options_alone(words).map(Self::Run),

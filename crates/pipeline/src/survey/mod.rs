@@ -45,13 +45,13 @@ const LOOK_NS: u64 = 10_000;
 const LOOK_SHARE: u64 = 400;
 /// An idle pipeline is looked at this often, if that is not too dear.
 const LOOK_INTERVAL_NS: u64 = 1_000_000_000;
-/// Looking at them stops after this time, and goes on the next time.
+/// One round of such looks stops after this time; the next round goes on from there.
 const LOOK_SLICE: Duration = Duration::from_millis(10);
-/// Looking around does so after this time: whoever shows a screen must not be kept waiting.
+/// Finding out who there is stops after this time, too: whoever shows a screen must not be kept waiting.
 const SLICE: Duration = Duration::from_millis(40);
-/// So many pipelines of which nothing is known begin to be watched at the same time …
+/// So many new pipelines are watched closely at the same time. The others wait for their turn, …
 const CLOSELY_MAX: usize = 20;
-/// … and so many are, in which nothing has happened since.
+/// … and none gets it while in so many nothing happens.
 const QUIET_MAX: usize = 6;
 
 /// Watches every pipeline of the machine.
@@ -214,6 +214,8 @@ impl Survey {
             unknown.map(|one| (self.residents.cpu_ticks(&one.members), one)).collect();
         unknown.sort_by_key(|(cpu_ticks, _)| Reverse(*cpu_ticks));
         for (_, tracked) in unknown.into_iter().take(room) {
+            // Something may have happened in it since the last look.
+            tracked.has_stirred(&self.root, now_ns);
             tracked.watch(&self.host, now_ns);
         }
     }

@@ -60,7 +60,7 @@ struct Watched {
     /// What had moved, and when that was less than now.
     moved: Moved,
     moved_ns: u64,
-    /// Whether none of its processes had used a CPU for some time when watching began.
+    /// Whether none of its processes had used a CPU for [`QUIET_NS`] when watching began.
     is_calm: bool,
     /// Whether anything has moved since watching began.
     has_moved: bool,
@@ -140,7 +140,9 @@ impl Tracked {
     /// Begins to watch it.
     pub(super) fn watch(&mut self, host: &Host, now_ns: u64) {
         let now = self.attach(host);
-        let is_calm = self.calm_since_ns.is_some_and(|since_ns| now_ns > since_ns + QUIET_NS);
+        // Of one that is watched already, nobody has asked for some time.
+        let is_calm = self.watched.is_none()
+            && self.calm_since_ns.is_some_and(|since_ns| now_ns > since_ns + QUIET_NS);
         self.watched = Some(Watched {
             now,
             next: None,
@@ -175,7 +177,7 @@ impl Tracked {
         self.watched.as_ref().map_or(0, |watched| watched.now.elapsed_ns())
     }
 
-    /// Whether little is known of it yet: it is watched since a short time, and not in vain.
+    /// Whether little is known of it yet: it has not been watched for long, and something has moved in it or may soon.
     pub(super) fn is_new(&self) -> bool {
         self.watched_ns() < NEW_NS && !self.is_quiet()
     }
