@@ -49,6 +49,8 @@ fn a_pipeline_of_others_is_seen_with_its_bottleneck_and_how_far_it_is() {
         (&"bottleneck".into(), &2.into()),
         "{finding}"
     );
+    // Seen for most of the two seconds, not for the first moments alone.
+    assert!(finding["message"].as_str().unwrap().contains('%'), "{finding}");
     assert_eq!(seen["progress"]["size_bytes"], 1_u64 << 40);
     assert!(seen["progress"]["left_ns"].as_u64() > Some(0), "{}", seen["progress"]);
     assert_eq!(seen["is_idle"], false);

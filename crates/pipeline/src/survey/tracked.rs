@@ -66,6 +66,18 @@ struct Watched {
     has_moved: bool,
 }
 
+impl Watched {
+    /// Notes when something has moved since this was called last.
+    fn note_moved(&mut self, now_ns: u64) {
+        let moved = Moved::of(&self.now);
+        let more_cpu_ns = moved.cpu_ns.saturating_sub(self.moved.cpu_ns);
+        if moved.bytes != self.moved.bytes || more_cpu_ns > IDLE_CPU_NS {
+            (self.moved, self.moved_ns) = (moved, now_ns);
+            self.has_moved = true;
+        }
+    }
+}
+
 /// What a pipeline has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Moved {
@@ -198,7 +210,12 @@ impl Tracked {
         let Some(watched) = &mut self.watched else { return Duration::ZERO };
         watched.due_ns = now_ns + interval_ns;
         let next = watched.next.as_mut().map_or(Duration::ZERO, Attached::sample);
-        watched.now.sample() + next
+        let spent = watched.now.sample() + next;
+        // Until it is known to be busy, this must not wait for somebody to take stock.
+        if !watched.has_moved {
+            watched.note_moved(now_ns);
+        }
+        spent
     }
 
     /// Looks at what has been seen since. Ends watching if nothing happens.
@@ -213,12 +230,7 @@ impl Tracked {
             watched.now = next;
             watched.moved = Moved::default();
         }
-        let moved = Moved::of(&watched.now);
-        let more_cpu_ns = moved.cpu_ns.saturating_sub(watched.moved.cpu_ns);
-        if moved.bytes != watched.moved.bytes || more_cpu_ns > IDLE_CPU_NS {
-            (watched.moved, watched.moved_ns) = (moved, now_ns);
-            watched.has_moved = true;
-        }
+        watched.note_moved(now_ns);
         let has_rested = now_ns.saturating_sub(watched.moved_ns) > IDLE_NS;
         let is_quiet = is_quiet && !watched.has_moved;
         // What it consists of has been seen, and nothing has happened in it.
