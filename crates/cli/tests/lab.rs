@@ -101,7 +101,7 @@ fn a_suite_of_ones_own_runs_to_the_end() {
     assert!(text.contains("not available: no-such-program is not installed (write it)"), "{text}");
     let run = record(&place, "a.json");
     assert_eq!((run.schema.as_str(), run.is_complete), (SCHEMA, true));
-    assert_eq!(run.command, "fullbore lab --runs 3 tiny");
+    assert_eq!(run.command, "fullbore lab --runs 3 ./tiny.toml", "it can be pasted");
     let points = &run.suites[0].cases[0].points;
     assert_eq!(points.len(), 2);
     for (point, size) in points.iter().zip(["65536", "262144"]) {
@@ -118,9 +118,10 @@ fn a_suite_of_ones_own_runs_to_the_end() {
         page.starts_with("<!DOCTYPE html>") && page.contains("<svg") && page.contains("cat | wc")
     );
     let tables = std::fs::read_to_string(place.path("a.md")).unwrap();
+    assert!(text.contains("At a glance") && page.contains("At a glance"), "{text}");
     assert!(
         tables.contains("| size 64 KiB | wc |")
-            && tables.contains("fullbore lab --runs 3 tiny/count"),
+            && tables.contains("fullbore lab --runs 3 ./tiny.toml/count"),
         "{tables}"
     );
     let left: Vec<_> = place.files().into_iter().map(|(name, _)| name).collect();
@@ -136,6 +137,12 @@ fn one_case_can_be_chosen() {
     let run = record(&place, "a.json");
     let names: Vec<_> = run.suites[0].cases.iter().map(|case| case.name.as_str()).collect();
     assert_eq!(names, ["second"]);
+    assert_eq!(run.command, "fullbore lab --runs 1 tiny.toml/second", "the same case again");
+    assert_eq!(run.suites[0].cases[0].command, run.command);
+    let both = ["--runs", "1", "tiny.toml/second", "tiny.toml/count", "--report", "a.json", "-q"];
+    lab(&place, &both);
+    let command = record(&place, "a.json").command;
+    assert_eq!(command, "fullbore lab --runs 1 tiny.toml/second tiny.toml/count");
 }
 
 #[test]
@@ -167,16 +174,32 @@ parameters = { method = "scalar" }
 
 #[test]
 fn a_wrong_answer_is_loud_and_its_time_does_not_count() {
-    let place = place(&TINY.replace("| wc -c\"", "| wc -c | tr 5 6\""));
+    let third = "[[case.engine]]\nname = \"again\"\nshell = \"wc -c < {dir}/zeros-{size}\"\n[[case.engine]]\nname = \"nowhere\"";
+    let wrong = TINY.replace("| wc -c\"", "| wc -c | tr 5 6\"");
+    let place = place(&wrong.replace("[[case.engine]]\nname = \"nowhere\"", third));
     let ended = lab(&place, &["--runs", "1", "tiny.toml/count", "--report", "a.json"]);
     assert_eq!(status_text(ended.status), "exit 1");
     assert!(
-        ended.stderr.contains("fullbore: lab: the output of an engine is wrong"),
+        ended.stderr.contains("fullbore: lab: the output of an engine is wrong or in dispute"),
         "{}",
         ended.stderr
     );
     assert!(out(&ended).contains("WRONG ANSWER: 66636, not 65536"), "{}", out(&ended));
     assert!(record(&place, "a.json").suites[0].cases[0].points[0].engines[1].values.is_empty());
+}
+
+#[test]
+fn where_two_engines_disagree_neither_is_called_right() {
+    let place = place(&TINY.replace("| wc -c\"", "| wc -c | tr 5 6\""));
+    let ended = lab(&place, &["--runs", "1", "tiny.toml/count", "--report", "a.json"]);
+    assert_eq!(status_text(ended.status), "exit 1");
+    let text: String = out(&ended).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("DISPUTED: 66636, but wc answered 65536"), "{text}");
+    assert!(text.contains("DISPUTED: 65536, but cat | wc answered 66636"), "{text}");
+    let run = record(&place, "a.json");
+    let [first, second] = run.suites[0].cases[0].points.as_slice() else { panic!("{run:?}") };
+    assert!(first.engines.iter().all(|engine| engine.values.is_empty()), "{first:?}");
+    assert_eq!(second.engines[1].outcome, Outcome::Measured, "262144 has no 5");
 }
 
 #[test]

@@ -231,6 +231,15 @@ pub enum Outcome {
         /// Its own.
         found: String,
     },
+    /// Its answer was not that of another engine, and no third one says which of them is right; none of its times count.
+    Disputed {
+        /// Its own answer.
+        found: String,
+        /// The engine with another answer, for people.
+        other: String,
+        /// That answer.
+        others: String,
+    },
     /// The time of the suite was over before it.
     NoTime,
 }
@@ -249,10 +258,12 @@ impl LabRun {
         })
     }
 
-    /// Whether an engine gave a wrong answer.
+    /// Whether an engine gave a wrong answer, or engines did not agree on the right one.
     #[must_use]
     pub fn has_wrong_answer(&self) -> bool {
-        self.engine_runs().any(|(.., run)| matches!(run.outcome, Outcome::WrongAnswer { .. }))
+        self.engine_runs().any(|(.., run)| {
+            matches!(run.outcome, Outcome::WrongAnswer { .. } | Outcome::Disputed { .. })
+        })
     }
 
     /// Whether an engine failed.

@@ -303,6 +303,8 @@ fn what_the_machine_refuses_is_unavailable_with_a_remedy() {
     let error = error("pipe", r#"{"writer": "ring", "huge": false}"#);
     assert!(error.starts_with("not available here: writer ring"), "{error}");
     assert!(error.ends_with("(huge = true)"), "{error}");
+    let error = self::error("transport", r#"{"kind": "shm-spin", "pin": "same"}"#);
+    assert!(error.starts_with("not available here: two sides that spin on one CPU"), "{error}");
 }
 
 #[test]

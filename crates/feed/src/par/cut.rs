@@ -243,7 +243,7 @@ impl Cutter {
             BlockSize::Bytes(bytes) => bytes.0,
             BlockSize::Fitting(most) => {
                 let left = self.stream.is_none().then_some(self.filled - self.start);
-                self.fitting.next(most.0, left)
+                self.fitting.next(most.0, left, self.number)
             }
             BlockSize::Records(_) => STRETCH_BYTES,
         }

@@ -6,6 +6,9 @@ use std::time::Duration;
 /// The first blocks.
 pub(super) const FIRST_BYTES: u64 = 1 << 20;
 
+/// How often blocks double before anything is known about the copies: to 4 MiB.
+const UNTAUGHT_DOUBLINGS: u64 = 2;
+
 /// What starting a copy costs at least, and at most as far as it is believed, in seconds.
 const START_SECONDS: [f64; 2] = [0.001, 0.1];
 
@@ -30,6 +33,7 @@ const GROWTH: u64 = 4;
 /// The size of the next block, as far as it depends on the speed of the copies.
 #[derive(Debug)]
 pub(super) struct Fitting {
+    /// 0 as long as no copy has ended.
     bytes: AtomicU64,
     copies: u64,
     /// One copy takes everything as it comes.
@@ -64,7 +68,7 @@ impl Fitting {
     /// For so many copies at the same time.
     pub(super) fn new(copies: usize) -> Self {
         Self {
-            bytes: AtomicU64::new(FIRST_BYTES),
+            bytes: AtomicU64::new(0),
             copies: copies.max(1) as u64,
             is_alone: AtomicBool::new(false),
         }
@@ -80,9 +84,16 @@ impl Fitting {
         self.is_alone.store(is_alone, Ordering::Relaxed);
     }
 
-    /// Bytes of the next block, of at most `most` bytes, where `left` are left if that is known.
-    pub(super) fn next(&self, most: u64, left: Option<u64>) -> u64 {
-        let bytes = self.bytes.load(Ordering::Relaxed);
+    /// Bytes of a block, of at most `most` bytes, where `left` are left if that is known, after so many blocks `before` it.
+    ///
+    /// Blocks that are cut before the first copy has ended double in size once there is one for each copy: a slow start is
+    /// then not paid for again and again, all copies have the same to do, and the first sizes differ, which is what
+    /// learning needs.
+    pub(super) fn next(&self, most: u64, left: Option<u64>, before: u64) -> u64 {
+        let bytes = match self.bytes.load(Ordering::Relaxed) {
+            0 => FIRST_BYTES << (before / self.copies).min(UNTAUGHT_DOUBLINGS),
+            bytes => bytes,
+        };
         // Smaller ones at the end, so that all copies end at about the same time.
         let share = left.map_or(u64::MAX, |left| (left / (2 * self.copies)).max(FIRST_BYTES));
         bytes.min(share).min(most)
@@ -102,7 +113,8 @@ impl Fitting {
         let bytes = (start * lessons.all_bytes / (idle + IN_MEMORY * NEW_MEMORY)).sqrt();
         let bytes =
             bytes.max((lessons.all_bytes * LEAST_PARTS[usize::from(is_known)]).min(MOST_LEAST));
-        let most = self.bytes.load(Ordering::Relaxed).saturating_mul(GROWTH);
+        let known = self.bytes.load(Ordering::Relaxed).max(seen.bytes).max(FIRST_BYTES);
+        let most = known.saturating_mul(GROWTH);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -153,13 +165,16 @@ mod tests {
     /// The size of blocks after so many bytes, of copies that need `start` seconds and work off `rate` bytes a second.
     fn after(copies: usize, rate: f64, start: f64, all_bytes: u64, is_seen: bool) -> f64 {
         let (fitting, mut lessons) = (Fitting::new(copies), Lessons::default());
-        while lessons.all_bytes < all_bytes as f64 {
-            let bytes = fitting.next(u64::MAX, None);
+        for before in 0.. {
+            if lessons.all_bytes >= all_bytes as f64 {
+                break;
+            }
+            let bytes = fitting.next(u64::MAX, None, before);
             let took = Duration::from_secs_f64(start + bytes as f64 / rate);
             let began = is_seen.then(|| Duration::from_secs_f64(start));
             fitting.learn(&mut lessons, Seen { bytes, took, began });
         }
-        fitting.next(u64::MAX, None) as f64 / 1e6
+        fitting.next(u64::MAX, None, 100) as f64 / 1e6
     }
 
     #[test]
@@ -187,8 +202,19 @@ mod tests {
         fitting.bytes.store(32 << 20, Ordering::Relaxed);
         for (left, bytes) in [(1 << 30, 32), (64, 16), (16, 4), (1, 1)] {
             let left = if left == 1 << 30 { left } else { left << 20 };
-            assert_eq!(fitting.next(u64::MAX, Some(left)), bytes << 20);
+            assert_eq!(fitting.next(u64::MAX, Some(left), 100), bytes << 20);
         }
-        assert_eq!(fitting.next(5 << 20, Some(u64::MAX)), 5 << 20);
+        assert_eq!(fitting.next(5 << 20, Some(u64::MAX), 100), 5 << 20);
+    }
+
+    #[test]
+    fn before_anything_is_known_blocks_double_once_each_copy_has_one() {
+        let sizes = |copies: usize| {
+            let fitting = Fitting::new(copies);
+            (0..7).map(move |before| fitting.next(u64::MAX, None, before) >> 20)
+        };
+        assert!(sizes(1).eq([1, 2, 4, 4, 4, 4, 4]));
+        assert!(sizes(2).eq([1, 1, 2, 2, 4, 4, 4]));
+        assert!(sizes(64).all(|mebibytes| mebibytes == 1));
     }
 }

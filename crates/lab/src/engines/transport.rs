@@ -15,6 +15,8 @@
 //! delay, `shm-*` is a ring in memory that both processes map, where an empty or full ring is waited for with futex(2) or
 //! by looking again and again; `uring-pipe` passes one write and one read at a time through io_uring to a pipe.
 //!
+//! Two sides of `shm-spin` on the same CPU are refused: each would wait for the end of the other's time slice.
+//!
 //! Each message begins with its number, which the receiver compares: the answer is `ok`, or how many were wrong.
 //! Every receiver has the message in memory of its own at the end.
 

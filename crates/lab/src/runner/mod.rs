@@ -1,5 +1,6 @@
 //! Suites → [`LabRun`]: who runs when, for how long, and whose times count.
 
+mod answers;
 mod budget;
 mod entrant;
 mod plan;
@@ -31,7 +32,7 @@ pub fn run(
     let record = LabRun {
         schema: SCHEMA.to_owned(),
         fullbore_version: plan.fullbore_version.clone(),
-        command: format!("{}{}", plan.command, names(&plan.suites)),
+        command: format!("{}{}", plan.command, words(&plan.suites)),
         started_unix_ns: plan.started_unix_ns,
         elapsed_ns: 0,
         is_complete: false,
@@ -63,8 +64,13 @@ pub fn run(
     runner.record
 }
 
-fn names(suites: &[Suite]) -> String {
-    suites.iter().fold(String::new(), |names, suite| names + " " + &suite.name)
+/// The suites and cases as they are named on the command line.
+fn words(suites: &[Suite]) -> String {
+    let words = suites.iter().flat_map(|suite| match suite.is_whole {
+        true => vec![suite.word.clone()],
+        false => suite.cases.iter().map(|case| suite.word_of(case)).collect(),
+    });
+    words.fold(String::new(), |words, word| words + " " + &shell_words::quote(&word))
 }
 
 impl Runner<'_> {
@@ -135,7 +141,7 @@ fn case_run(plan: &Plan, suite: &Suite, case: &Case, points: &[Point<'_>]) -> Ca
         name: case.name.clone(),
         title: case.title.clone(),
         about: case.about.clone(),
-        command: format!("{} {}/{}", plan.command, suite.name, case.name),
+        command: format!("{} {}", plan.command, shell_words::quote(&suite.word_of(case))),
         quantity: case.quantity.clone(),
         ratio: case.ratio,
         chart: case.chart.clone(),

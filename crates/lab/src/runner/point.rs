@@ -1,6 +1,7 @@
 //! One point of a sweep: check every engine's answer, then, in each pass, run them in turn, A B C A B C …, until enough
 //! is known.
 
+use super::answers;
 use super::budget::{Budget, Limit};
 use super::entrant::{Entrant, Taken};
 use super::plan::{Plan, Progress, point_text};
@@ -224,45 +225,22 @@ fn check(
     entrants: &mut [Entrant<'_>],
     seen: &Seen<'_>,
 ) -> Option<()> {
-    let mut expected = match &case.answer {
-        Answer::Literal(text) => Some(expand(text, parameters).unwrap_or_else(|_| text.clone())),
-        Answer::Same | Answer::Unchecked => None,
-    };
-    // The baseline's answer is what the others are held against.
-    let is_baseline = |entrant: &Entrant<'_>| entrant.engine.name == case.baseline;
-    let mut order: Vec<usize> = (0..entrants.len()).collect();
-    order.sort_by_key(|place| !is_baseline(&entrants[*place]));
-    for place in order {
-        let entrant = &mut entrants[place];
-        let Some(sample) = run(runner, entrant, Purpose::Check(case.answer_from), 0, seen)? else {
-            continue;
-        };
-        if case.answer == Answer::Unchecked || entrant.engine.is_unchecked {
-            entrant.taken.check = Some(sample);
-            continue;
-        }
-        match &sample.answer {
-            None => {
-                entrant.out = Some(Outcome::Failed { why: "it gave no answer to check".to_owned() })
-            }
-            Some(found) => {
-                let expected = expected.get_or_insert_with(|| found.clone());
-                judge(entrant, found, expected);
-            }
-        }
-        entrant.taken.check = Some(sample);
-    }
     for entrant in entrants.iter_mut() {
-        entrant.taken.expected.clone_from(&expected);
+        let purpose = Purpose::Check(case.answer_from);
+        if let Some(sample) = run(runner, entrant, purpose, 0, seen)? {
+            entrant.taken.check = Some(sample);
+        }
+    }
+    if case.answer != Answer::Unchecked {
+        let wanted = match &case.answer {
+            Answer::Literal(text) => {
+                Some(expand(text, parameters).unwrap_or_else(|_| text.clone()))
+            }
+            Answer::Same | Answer::Unchecked => None,
+        };
+        answers::judge(entrants, wanted);
     }
     Some(())
-}
-
-fn judge(entrant: &mut Entrant<'_>, found: &str, expected: &str) {
-    if found != expected {
-        entrant.out =
-            Some(Outcome::WrongAnswer { expected: expected.to_owned(), found: found.to_owned() });
-    }
 }
 
 /// Runs one trial of an engine that is not out. The outer `None`: it was stopped; the inner: the engine is out.
@@ -348,7 +326,7 @@ fn take(case: &Case, entrant: &mut Entrant<'_>, sample: TrialResult) {
         && let (Some(found), Some(expected)) = (&sample.answer, entrant.taken.expected.clone())
     {
         let found = found.clone();
-        judge(entrant, &found, &expected);
+        answers::hold(entrant, &found, &expected);
     }
     if entrant.out.is_some() {
         return;

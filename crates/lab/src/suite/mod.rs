@@ -21,12 +21,24 @@ pub use read::{SuiteError, read};
 /// A collection of cases on one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
-    /// Its name on the command line.
+    /// Its name.
     pub name: String,
+    /// What names it on the command line: its name, or the path of its file.
+    pub word: String,
+    /// Whether all of its cases are there.
+    pub is_whole: bool,
     /// One sentence on what it measures.
     pub about: String,
     /// What is measured, in order.
     pub cases: Vec<Case>,
+}
+
+impl Suite {
+    /// What names one of its cases on the command line.
+    #[must_use]
+    pub fn word_of(&self, case: &Case) -> String {
+        format!("{}/{}", self.word, case.name)
+    }
 }
 
 /// One question: several engines do the same thing with the same parameters.

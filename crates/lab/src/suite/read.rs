@@ -61,7 +61,8 @@ pub fn read(name: &str, file: &str, text: &str) -> Result<Suite, SuiteError> {
             return Err(error((at..at, format!("a second case named '{}'", case.name))));
         }
     }
-    Ok(Suite { name: name.to_owned(), about: parsed.about, cases })
+    let (name, word) = (name.to_owned(), name.to_owned());
+    Ok(Suite { name, word, is_whole: true, about: parsed.about, cases })
 }
 
 fn one_line(message: &str) -> String {

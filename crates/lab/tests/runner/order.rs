@@ -20,11 +20,11 @@ fn engines_run_in_turn_after_one_trial_each_that_does_not_count() {
 }
 
 #[test]
-fn the_baseline_is_checked_first_wherever_it_stands() {
+fn all_engines_are_checked_in_their_order_before_any_is_timed() {
     let mut mock = Mock::default();
     let text = suite("show = \"seconds\"\nbaseline = \"b\"", &[("a", "A 1ms"), ("b", "B 1ms")]);
     run_text(&text, Effort::Runs(1), &mut mock);
-    assert_eq!(mock.log, ["(B)", "(A)", "A", "B"]);
+    assert_eq!(mock.log, ["(A)", "(B)", "A", "B"]);
 }
 
 #[test]

@@ -26,6 +26,43 @@ fn the_time_of_a_wrong_answer_never_counts() {
 }
 
 #[test]
+fn what_most_engines_answer_is_right_even_against_the_baseline() {
+    let mut mock = Mock::default();
+    let text =
+        suite(SAME, &[("a", "A 10ms answer=y"), ("b", "B 1ms answer=x"), ("c", "C 5ms answer=x")]);
+    let (record, _) = run_text(&text, Effort::Runs(2), &mut mock);
+    let [a, b, c] = engines(&record) else { panic!() };
+    assert_eq!(a.outcome, Outcome::WrongAnswer { expected: "x".into(), found: "y".into() });
+    assert_eq!((b.values.len(), c.values.len()), (2, 2));
+    assert_eq!(b.speed, None, "there is no baseline to be compared with");
+}
+
+#[test]
+fn without_a_majority_nobody_is_blamed_and_no_time_counts() {
+    let text = suite(SAME, &[("a", "A 10ms answer=x"), ("b", "B 1ms answer=y")]);
+    let (record, _) = run_text(&text, Effort::Runs(2), &mut Mock::default());
+    let [a, b] = engines(&record) else { panic!() };
+    let disputed = |found: &str, other: &str, others: &str| Outcome::Disputed {
+        found: found.into(),
+        other: other.into(),
+        others: others.into(),
+    };
+    assert_eq!(a.outcome, disputed("x", "b", "y"));
+    assert_eq!(b.outcome, disputed("y", "a", "x"));
+    assert!(a.values.is_empty() && b.values.is_empty());
+    assert!(record.has_wrong_answer(), "the exit status tells it");
+
+    let four = [
+        ("a", "A 1ms answer=x"),
+        ("b", "B 1ms answer=y"),
+        ("c", "C 1ms answer=y"),
+        ("d", "D 1ms answer=x"),
+    ];
+    let (record, _) = run_text(&suite(SAME, &four), Effort::Runs(1), &mut Mock::default());
+    assert!(engines(&record).iter().all(|run| matches!(run.outcome, Outcome::Disputed { .. })));
+}
+
+#[test]
 fn an_expected_answer_is_filled_in_and_binds_the_baseline_too() {
     let case = "show = \"seconds\"\nfixed = { n = 7 }\nexpect = \"{n}\"";
     let text = suite(case, &[("a", "A 1ms answer=8"), ("b", "B 1ms answer={n}")]);

@@ -106,22 +106,44 @@ fn percent(half: f64) -> String {
     if percent < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
 }
 
-/// A ratio as its case tells it, with its interval: `3.9 (3.7–4.1)`.
+/// Half a width, as a logarithm, from which an interval says nothing: its ends are a hundred times apart.
+const TELLS_NOTHING: f64 = std::f64::consts::LN_10;
+
+/// A ratio as its case tells it, with its interval: `3.9 (3.7–4.1)`. One whose interval is too wide to say anything is
+/// told by the end that is nearer to 1, or not at all.
 pub(super) fn ratio(case: &CaseRun, speed: &Estimate) -> String {
-    let told = match case.ratio {
+    ratio_in(case.ratio, speed)
+}
+
+fn ratio_in(style: RatioStyle, speed: &Estimate) -> String {
+    let told = match style {
         RatioStyle::Speed => *speed,
         RatioStyle::Slowdown => speed.inverse(),
     };
-    interval(&told)
+    match (told.low, told.high) {
+        _ if told.half_width().is_none_or(|half| half < TELLS_NOTHING) => interval(&told),
+        (Some(low), _) if low > 1.0 => format!("over {}", digits(low)),
+        (_, Some(high)) if high < 1.0 => format!("under {}", digits(high)),
+        _ => "cannot tell".to_owned(),
+    }
 }
 
 /// A middle and its interval.
 pub(crate) fn interval(estimate: &Estimate) -> String {
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => {
-            format!("{} ({}–{})", digits(estimate.middle), digits(low), digits(high))
+            format!("{} ({}–{})", digits(estimate.middle), end(low), end(high))
         }
         _ => format!("{} (?)", digits(estimate.middle)),
+    }
+}
+
+/// The end of an interval: far from all that is ever measured, only that it is there.
+fn end(value: f64) -> String {
+    match value {
+        v if v < 0.0001 => "0".to_owned(),
+        v if v > 1e7 => "∞".to_owned(),
+        v => digits(v),
     }
 }
 
@@ -151,6 +173,18 @@ mod tests {
         assert_eq!(value(&Quantity::Counter("overlap_percent".into()), 6.25), "6.25 %");
         assert_eq!(digits(0.0123), "0.0123");
         assert_eq!([0.0, 9999.0, 12_345.0, 4.56e8].map(count), ["0", "9999", "12.3 k", "456 M"]);
+    }
+
+    #[test]
+    fn an_interval_that_says_nothing_is_told_as_nothing() {
+        let estimate = |low, high| Estimate { middle: 8.42, low: Some(low), high: Some(high) };
+        assert_eq!(interval(&estimate(1e-7, 267_556_800_000.0)), "8.42 (0–∞)");
+        let told = |low, high| ratio_in(RatioStyle::Speed, &estimate(low, high));
+        assert_eq!(told(1e-7, 2.7e11), "cannot tell");
+        assert_eq!(told(2.0, 900.0), "over 2.00");
+        assert_eq!(told(1.0 / 900.0, 0.5), "under 0.500");
+        assert_eq!(told(2.0, 30.0), "8.42 (2.00–30.0)");
+        assert_eq!(ratio_in(RatioStyle::Slowdown, &estimate(2.0, 900.0)), "under 0.500");
     }
 
     #[test]

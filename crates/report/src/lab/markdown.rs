@@ -8,6 +8,7 @@ use super::counters;
 use super::distribution::Range;
 use super::figures;
 use super::rows;
+use super::standing;
 use crate::figures::utc;
 use crate::markdown::{escaped, table_row};
 use crate::visible;
@@ -37,6 +38,12 @@ pub fn document(run: &LabRun) -> String {
         if run.is_complete { "" } else { " Ended early." }
     ));
     text.push_str("\n± and the ranges in brackets are where a second run on the same machine is expected, in 95 of 100 cases.\n");
+    text.push_str("\n## At a glance\n\n");
+    line(&standing::HEADS.map(str::to_owned), &mut text);
+    line(&standing::HEADS.map(|_| "---".to_owned()), &mut text);
+    for (_, standing) in run.suites.iter().flat_map(standing::cases) {
+        line(&standing.cells().map(str::to_owned), &mut text);
+    }
     for suite in &run.suites {
         text.push_str(&format!("\n## {}\n\n{}\n", escaped(&suite.name), escaped(&suite.about)));
         for shown in &suite.cases {

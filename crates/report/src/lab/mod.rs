@@ -9,4 +9,5 @@ pub mod json;
 pub mod markdown;
 mod percentiles;
 mod rows;
+mod standing;
 pub mod text;

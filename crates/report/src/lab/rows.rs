@@ -137,6 +137,11 @@ pub(super) fn trouble(outcome: &Outcome) -> String {
         Outcome::WrongAnswer { expected, found } => {
             format!("WRONG ANSWER: {}, not {}", visible::cut(found, 60), visible::cut(expected, 60))
         }
+        Outcome::Disputed { found, other, others } => format!(
+            "DISPUTED: {}, but {other} answered {}; the lab cannot tell which is right",
+            visible::cut(found, 60),
+            visible::cut(others, 60)
+        ),
         Outcome::NoTime => "not measured: the time of the suite was over".to_owned(),
     })
 }
@@ -170,6 +175,11 @@ pub(super) fn sentence(run: &LabRun) -> String {
     ];
     for (number, one, many) in [
         (count(|o| matches!(o, Outcome::WrongAnswer { .. })), "WRONG ANSWER", "WRONG ANSWERS"),
+        (
+            count(|o| matches!(o, Outcome::Disputed { .. })),
+            "answer in dispute",
+            "answers in dispute",
+        ),
         (count(|o| matches!(o, Outcome::Failed { .. })), "failure", "failures"),
         (
             count(|o| matches!(o, Outcome::NotAvailable { .. })),

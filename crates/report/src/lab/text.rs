@@ -8,6 +8,7 @@ use fullbore_measure::seconds;
 
 use super::columns::{Side, padded};
 use super::rows::{self, Row};
+use super::standing::{self, Standing};
 use super::{figures, percentiles};
 use crate::text::Style;
 use crate::text::wrap::wrap;
@@ -78,6 +79,43 @@ pub fn whole(run: &LabRun, style: Style) -> String {
         for shown in &suite.cases {
             text.push_str(&case(&suite.name, shown, style));
         }
+    }
+    text.push_str(&summary(run, style));
+    text
+}
+
+/// What was found in a few lines for each case; nothing for a single case, whose table says it all.
+#[must_use]
+pub fn summary(run: &LabRun, style: Style) -> String {
+    let all: Vec<Standing> =
+        run.suites.iter().flat_map(standing::cases).map(|(_, standing)| standing).collect();
+    if all.len() < 2 {
+        return String::new();
+    }
+    let mut text = format!("{}\n", style.bold("At a glance"));
+    for standing in all {
+        let told = match standing.baseline.as_str() {
+            "" => String::new(),
+            baseline => format!(": {} differ surely from {baseline}", standing.told),
+        };
+        let first = format!("{}{told}", standing.case);
+        let rest = [
+            ("fastest: ", &standing.fastest),
+            ("slowest: ", &standing.slowest),
+            ("", &standing.trouble),
+        ];
+        let rest = rest.into_iter().filter(|(_, cell)| !matches!(cell.as_str(), "" | "–"));
+        let lines = std::iter::once((first, "  ", "    "))
+            .chain(rest.map(|(head, cell)| (format!("{head}{cell}"), "    ", "      ")));
+        for (line, begin, next) in lines {
+            for line in wrap(&line, style.columns(), begin, next) {
+                text.push_str(&format!("{line}\n"));
+            }
+        }
+    }
+    let note = "Surely: the whole interval of the ratio lies on one side of 1.";
+    for line in wrap(note, style.columns(), "  ", "  ") {
+        text.push_str(&format!("{}\n", style.dim(&line)));
     }
     text
 }

@@ -114,6 +114,9 @@ fn measure(options: &LabOptions) -> Result<Exit> {
     shown.finish();
     drop(folder);
     let unwritten = reports.write(&record);
+    let summary =
+        if options.quiet { String::new() } else { text::summary(&record, style_of(&stdout())) };
+    let shown = print(&summary);
     let exit = end(&record);
     let caught = i32::try_from(signal.load(Ordering::Relaxed)).unwrap_or_default();
     if caught != 0 {
@@ -124,6 +127,7 @@ fn measure(options: &LabOptions) -> Result<Exit> {
         die_of(caught);
     }
     unwritten?;
+    shown?;
     Ok(exit)
 }
 
@@ -198,7 +202,7 @@ fn pin(cpus: &Cpus) -> Result<(), Failure> {
 fn end(record: &LabRun) -> Exit {
     if record.has_wrong_answer() {
         complain(
-            "lab: the output of an engine is wrong, so its times do not count",
+            "lab: the output of an engine is wrong or in dispute, so its times do not count",
             "the table names the engine; the other results are valid",
         );
         return Exit::No;

@@ -20,7 +20,7 @@ pub(super) fn suites(names: &[String], only_ladder: bool) -> Result<Vec<Suite>, 
     for name in names {
         let mut suite = suite(name)?;
         if only_ladder {
-            suite.cases.retain(|case| case.name == "ladder");
+            keep(&mut suite, "ladder");
             if suite.cases.is_empty() {
                 return Err(failure(
                     format!("lab: --ladder: {name}: this suite has no case 'ladder'"),
@@ -35,6 +35,7 @@ pub(super) fn suites(names: &[String], only_ladder: bool) -> Result<Vec<Suite>, 
                 };
                 let new: Vec<_> = suite.cases.into_iter().filter(is_new).collect();
                 known.cases.extend(new);
+                known.is_whole |= suite.is_whole;
             }
             None => suites.push(suite),
         }
@@ -93,7 +94,8 @@ fn suite(name: &str) -> Result<Suite, Failure> {
         let stem = Path::new(file)
             .file_stem()
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        return with_case(parsed(&stem, file, &text)?, case);
+        let suite = Suite { word: file.to_owned(), ..parsed(&stem, file, &text)? };
+        return with_case(suite, case);
     }
     let (suite, case) =
         name.split_once('/').map_or((name, None), |(suite, case)| (suite, Some(case)));
@@ -128,12 +130,19 @@ fn parsed(name: &str, file: &str, text: &str) -> Result<Suite, Failure> {
     read(name, file, text).map_err(|error| failure(format!("lab: {error}"), hint))
 }
 
+/// Leaves out all cases but one.
+fn keep(suite: &mut Suite, case: &str) {
+    let all = suite.cases.len();
+    suite.cases.retain(|known| known.name == case);
+    suite.is_whole &= suite.cases.len() == all;
+}
+
 fn with_case(mut suite: Suite, case: Option<&str>) -> Result<Suite, Failure> {
     let Some(case) = case else {
         return Ok(suite);
     };
     let known: Vec<_> = suite.cases.iter().map(|case| case.name.clone()).collect();
-    suite.cases.retain(|known| known.name == case);
+    keep(&mut suite, case);
     if suite.cases.is_empty() {
         let message =
             format!("lab: {}: no case '{case}'; the cases are {}", suite.name, known.join(", "));

@@ -31,6 +31,13 @@ impl Plan {
         if kind == "eventfd" && !is_latency {
             return Err(wrong("transport: eventfd carries no bytes; use task = latency"));
         }
+        if kind == "shm-spin" && parameters.text("pin")? == "same" {
+            return Err(EngineError::Unavailable {
+                what: "two sides that spin on one CPU: each waits for the end of the other's time slice"
+                    .to_owned(),
+                remedy: "it needs a CPU for each side".to_owned(),
+            });
+        }
         let count = match is_latency {
             true => parameters.number("trips")?,
             false => parameters.number("total")?.div_ceil(message as u64),

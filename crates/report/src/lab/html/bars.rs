@@ -5,7 +5,7 @@ use fullbore_lab::record::{CaseRun, EngineRun, PointRun};
 use fullbore_lab::runner::point_text;
 use maud::{Markup, html};
 
-use super::drawing::{Width, label, look, measured};
+use super::drawing::{Width, label, look, measured, whisker};
 use super::scale::Scale;
 use crate::html::svg::number;
 use crate::lab::figures;
@@ -122,8 +122,8 @@ fn bar(case: &CaseRun, run: &EngineRun, scale: &Scale, at: Placed) -> Markup {
                 rect class={ "bar c" (look) } x=(number(at.left)) y=(number(y + 3.0)) width=(number((end - at.left).max(1.0))) height="16" rx="1.5" {}
             }
             @if let (Some(low), Some(high)) = (value.low, value.high) {
-                @let (low, high) = (x(low), x(high));
-                path.whisker d={ "M" (number(low)) " " (number(y + 11.0)) "H" (number(high)) "M" (number(low)) " " (number(y + 7.0)) "v8M" (number(high)) " " (number(y + 7.0)) "v8" } {}
+                @let ends = [low, high].map(|end| (x(end), scale.cuts(end)));
+                path.whisker d=(whisker(ends, |along, across| (along, y + 11.0 + across))) {}
             }
         }
         text.barvalue x=(number(text_at)) y=(number(y + 15.5)) { (figures::value(&case.quantity, value.middle)) }

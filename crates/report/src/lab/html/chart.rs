@@ -53,7 +53,7 @@ pub(super) fn charts(case: &CaseRun, caches: &[fullbore_lab::record::Cache]) -> 
         }
         p.caption {
             (upper(&figures::quantity(&case.quantity)))
-            "; a thin line shows where a second run is expected, in 95 of 100 cases."
+            "; a thin line shows where a second run is expected, in 95 of 100 cases; one that ends in an arrow goes on beyond the drawing. Every value is in the table below."
             @if let Some(told) = told_of_caches { " " (told) }
         }
     }

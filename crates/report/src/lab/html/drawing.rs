@@ -2,6 +2,7 @@
 
 use fullbore_lab::record::{CaseRun, EngineRun, PointRun};
 
+use crate::html::svg::number;
 use crate::visible;
 
 /// Different looks of engines; more than these repeat.
@@ -38,6 +39,30 @@ impl Width {
             Self::Narrow => 4,
         }
     }
+}
+
+/// The line from one end of an interval to the other, with a bar across each end, or the tip of an arrow where the axis
+/// ends before the interval does. An end is where it lies, and whether the axis cuts it off; `at` makes a point of a place
+/// along the line and one across it.
+pub(super) fn whisker(ends: [(f64, bool); 2], at: impl Fn(f64, f64) -> (f64, f64)) -> String {
+    let point = |along: f64, across: f64| {
+        let (x, y) = at(along, across);
+        format!("{} {}", number(x), number(y))
+    };
+    let [(from, _), (to, _)] = ends;
+    let outward = if from <= to { [-1.0, 1.0] } else { [1.0, -1.0] };
+    let mut path = format!("M{}L{}", point(from, 0.0), point(to, 0.0));
+    for ((place, is_cut), outward) in ends.into_iter().zip(outward) {
+        let back = place - outward * if is_cut { 5.0 } else { 0.0 };
+        let wide = if is_cut { 3.5 } else { 2.5 };
+        path.push_str(&format!(
+            "M{}L{}L{}",
+            point(back, -wide),
+            point(place, 0.0),
+            point(back, wide)
+        ));
+    }
+    path
 }
 
 /// The look of an engine in a case.

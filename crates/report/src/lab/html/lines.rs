@@ -7,7 +7,7 @@ use fullbore_lab::{Estimate, Parameter};
 use fullbore_measure::Bytes;
 use maud::{Markup, html};
 
-use super::drawing::{Width, label, look, measured};
+use super::drawing::{Width, label, look, measured, whisker};
 use super::scale::Scale;
 use crate::html::svg::number;
 use crate::lab::figures;
@@ -15,6 +15,8 @@ use crate::visible;
 
 const TOP: f64 = 20.0;
 const HEIGHT: f64 = 300.0;
+/// Room for marks that stand beside the first and the last place.
+const MARGIN: f64 = 14.0;
 
 /// Where things lie in one drawing.
 struct Frame<'a> {
@@ -25,9 +27,28 @@ struct Frame<'a> {
     up: Scale,
     left: f64,
     right: f64,
+    /// Engines with a line, in order.
+    drawn: Vec<&'a str>,
 }
 
+/// How far the marks of two engines at the same point stand apart, at most.
+const APART: f64 = 7.0;
+
 impl Frame<'_> {
+    /// How far the marks of an engine stand beside their place, so that whiskers at the same point do not lie on one
+    /// line.
+    fn beside(&self, engine: &str) -> f64 {
+        let Some(place) = self.drawn.iter().position(|name| *name == engine) else {
+            return 0.0;
+        };
+        let mut places: Vec<f64> = self.axis.values.iter().filter_map(|v| self.x(v)).collect();
+        places.sort_by(f64::total_cmp);
+        let gap = places.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+        let count = self.drawn.len();
+        let step = (0.6 * gap / count.max(1) as f64).min(APART);
+        (place as f64 - (count.saturating_sub(1)) as f64 / 2.0) * step
+    }
+
     fn x(&self, value: &Parameter) -> Option<f64> {
         let place = match (&self.across, value) {
             (Some(scale), Parameter::Number(number)) => scale.place(*number as f64),
@@ -67,12 +88,17 @@ fn drawing(
     let numbers: Option<Vec<f64>> = axis.values.iter().map(as_number).collect();
     let across = numbers.and_then(|numbers| Scale::logarithmic(numbers.into_iter()));
     let left = if width == Width::Wide { 76.0 } else { 62.0 };
-    let frame = Frame { case, axis, across, up, left, right: width.units() - 16.0 };
+    let has_line =
+        |name: &&str| points.iter().any(|p| p.engine(name).is_some_and(|run| run.value.is_some()));
+    let drawn = case.engines.iter().map(|note| note.name.as_str()).filter(has_line).collect();
+    // Marks that stand beside the first and the last place need room, too.
+    let (first, last) = (left + MARGIN, width.units() - 16.0 - MARGIN);
+    let frame = Frame { case, axis, across, up, left: first, right: last, drawn };
     let bottom = TOP + HEIGHT;
     html! {
         svg.plot.(width.class()) viewBox={ "0 0 " (width.units()) " " (number(bottom + 44.0)) } role="img" aria-label=(describe(case, axis)) {
             @for tick in frame.up.ticks(7) {
-                path.grid d={ "M" (number(left)) " " (number(frame.y(tick))) "H" (number(frame.right)) } {}
+                path.grid d={ "M" (number(left)) " " (number(frame.y(tick))) "H" (number(frame.right + MARGIN)) } {}
                 text.tick x=(number(left - 7.0)) y=(number(frame.y(tick) + 4.0)) text-anchor="end" { (figures::value(&case.quantity, tick)) }
             }
             (marks_of_caches(&frame, caches, width))
@@ -105,7 +131,7 @@ fn feet(frame: &Frame<'_>, width: Width) -> Markup {
     let step = count.div_ceil(width.ticks() + 1).max(1);
     let bottom = TOP + HEIGHT;
     html! {
-        path.axisline d={ "M" (number(frame.left)) " " (number(bottom)) "H" (number(frame.right)) } {}
+        path.axisline d={ "M" (number(frame.left - MARGIN)) " " (number(bottom)) "H" (number(frame.right + MARGIN)) } {}
         @for (place, value) in frame.axis.values.iter().enumerate() {
             @if let Some(x) = frame.x(value) {
                 path.axisline d={ "M" (number(x)) " " (number(bottom)) "v5" } {}
@@ -159,9 +185,11 @@ pub(super) fn caption_of_caches(axis: &Axis, caches: &[Cache]) -> Option<String>
 }
 
 fn line(frame: &Frame<'_>, engine: &str, points: &[&PointRun]) -> Markup {
+    let beside = frame.beside(engine);
     let at = |point: &&PointRun| -> Option<(f64, Estimate, String)> {
         let value = point.parameters.0.get(&frame.axis.name)?;
-        Some((frame.x(value)?, point.engine(engine)?.value?, value_text(frame.axis, value)))
+        let x = frame.x(value)? + beside;
+        Some((x, point.engine(engine)?.value?, value_text(frame.axis, value)))
     };
     let mut placed: Vec<_> = points.iter().filter_map(at).collect();
     placed.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -177,7 +205,8 @@ fn line(frame: &Frame<'_>, engine: &str, points: &[&PointRun]) -> Markup {
                 path class={ "line k" (look) } d={ "M" (path.join("L")) } {}
                 @for (x, value, at) in &placed {
                     @if let (Some(low), Some(high)) = (value.low, value.high) {
-                        path class={ "span k" (look) } d={ "M" (number(*x)) " " (number(frame.y(low))) "V" (number(frame.y(high))) } {}
+                        @let ends = [low, high].map(|end| (frame.y(end), frame.up.cuts(end)));
+                        path class={ "span k" (look) } d=(whisker(ends, |along, across| (x + across, along))) {}
                     }
                     g {
                         title { (name) ", " (visible::line(at)) ": " (figures::value(&frame.case.quantity, value.middle)) " " (figures::spread(value)) }

@@ -7,7 +7,8 @@ use maud::{Markup, html};
 use super::{chart, latency, tables};
 use crate::figures::utc;
 use crate::html::document::Document;
-use crate::lab::rows;
+use crate::html::document::scrolled;
+use crate::lab::{rows, standing};
 use crate::visible;
 
 const STYLE: &str = include_str!("lab.css");
@@ -17,7 +18,7 @@ pub(super) fn page(run: &LabRun) -> Markup {
     let body = html! {
         main.lab {
             (header(run))
-            (contents(run))
+            (at_a_glance(run))
             @for suite in &run.suites { (suite_section(run, suite)) }
             (tables::machine(run))
             (footer())
@@ -55,13 +56,30 @@ fn header(run: &LabRun) -> Markup {
     }
 }
 
-fn contents(run: &LabRun) -> Markup {
-    html! {
-        nav aria-label="Contents" {
-            @for suite in &run.suites {
-                p { a href={ "#" (id(suite, None)) } { strong { (visible::line(&suite.name)) } }
-                    @for case in &suite.cases { " · " a href={ "#" (id(suite, Some(case))) } { (visible::line(&case.title)) } }
+/// What was found in a row for each case, which leads to it.
+fn at_a_glance(run: &LabRun) -> Markup {
+    let content = html! {
+        thead { tr { @for head in standing::HEADS { th.text scope="col" { (head) } } } }
+        @for suite in &run.suites {
+            tbody {
+                @for (case, standing) in standing::cases(suite) {
+                    tr {
+                        th.text scope="row" { a href={ "#" (id(suite, Some(case))) } title=(visible::line(&case.title)) { (standing.case) } }
+                        @for cell in &standing.cells()[1..] { td.text.prose { (cell) } }
+                    }
+                    @if !standing.trouble.is_empty() {
+                        tr { td.text.prose.trouble colspan="5" { (standing.trouble) } }
+                    }
                 }
+            }
+        }
+    };
+    html! {
+        section.glance {
+            h2 { "At a glance" }
+            (scrolled("At a glance", &content))
+            p.caption {
+                "Surely: the whole interval of the ratio lies on one side of 1. Among many comparisons, a few may do so by accident."
             }
         }
     }

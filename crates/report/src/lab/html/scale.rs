@@ -58,6 +58,11 @@ impl Scale {
         if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 }
     }
 
+    /// Whether a value lies beyond an end of the axis, so that a mark of it stands for something further out.
+    pub(crate) fn cuts(&self, value: f64) -> bool {
+        value > self.high || (self.is_logarithmic && value < self.low)
+    }
+
     /// Whether a value lies on the axis.
     pub(crate) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
