@@ -54,7 +54,7 @@ impl Pipes {
                 Level::Costs,
                 format!("no pipe may hold more than {} (fs.pipe-max-size)", Bytes(max)),
             );
-            let so = "A pipe of 1 MiB passes bursts of 1 MiB 1.8 times as fast as one of 64 KiB; one of 256 KiB gains 5 to 14 %.";
+            let so = "A pipe of 1 MiB passes bursts of 1 MiB 1.8 times as fast as one of 64 KiB; one of 256 KiB gains about 10 %.";
             findings.push(finding.so(so).source("docs/lab.md").sysctl(
                 "fs.pipe-max-size",
                 max,

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `kind` | `pipe` `socketpair-stream` `unix-stream` `unix-datagram` `tcp` `shm-futex` `shm-spin` `eventfd` `mqueue` `uring-pipe` | `pipe` | what they go through |
 //! | `task` | `throughput` `latency` | `throughput` | one way; there and back, one at a time |
-//! | `message` | 64 B … 1 MiB | 64 KiB | bytes of a message; `eventfd` carries no bytes |
+//! | `message` | 64 B … 1 MiB | 64 KiB | bytes of a message; `eventfd` carries no bytes, and is measured with 64 B only |
 //! | `total` | 64 B or more | 1 GiB | bytes of a throughput trial, rounded up to whole messages |
 //! | `trips` | 1 or more | 100,000 | timed round trips of a latency trial, after 200 that are not |
 //! | `buffer` | 4 KiB … 1 GiB, a power of two | 64 KiB | capacity of the pipe or the shared ring; sockets and queues keep the kernel's |
@@ -37,7 +37,7 @@ use super::seat::{Seat, sample};
 use super::spec::Spec;
 use crate::{EngineError, Parameters, TrialResult};
 use channel::Channel;
-use plan::{Plan, report};
+use plan::{LEAST_MESSAGE, Plan, report};
 
 /// The engine.
 pub(super) const ENGINE: Builtin = Builtin {
@@ -61,7 +61,7 @@ pub(super) const ENGINE: Builtin = Builtin {
             "what they go through",
         ),
         Spec::text("task", &["throughput", "latency"], "one way, or there and back"),
-        Spec::number("message", "bytes", (64, 1 << 20), 64 << 10, "a message"),
+        Spec::number("message", "bytes", (LEAST_MESSAGE as u64, 1 << 20), 64 << 10, "a message"),
         Spec::number("total", "bytes", (64, u64::MAX), 1 << 30, "throughput: bytes that pass"),
         Spec::number("trips", "round trips", (1, u64::MAX), 100_000, "latency: how many are timed"),
         Spec::number("buffer", "bytes", (4096, 1 << 30), 64 << 10, "capacity of the pipe or ring"),

@@ -8,6 +8,9 @@ use crate::{EngineError, Parameters};
 /// Round trips before the timed ones.
 pub(super) const WARM_UP_TRIPS: u64 = 200;
 
+/// The smallest message, in bytes.
+pub(super) const LEAST_MESSAGE: usize = 64;
+
 /// The parameters, as both sides use them.
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -30,6 +33,12 @@ impl Plan {
         }
         if kind == "eventfd" && !is_latency {
             return Err(wrong("transport: eventfd carries no bytes; use task = latency"));
+        }
+        if kind == "eventfd" && message > LEAST_MESSAGE {
+            return Err(EngineError::Unavailable {
+                what: "a larger message: an eventfd carries none, whatever its size".to_owned(),
+                remedy: format!("message = {LEAST_MESSAGE} measures it"),
+            });
         }
         if kind == "shm-spin" && parameters.text("pin")? == "same" {
             return Err(EngineError::Unavailable {
