@@ -227,6 +227,7 @@ fn wrong_usage_is_said_before_anything_runs() {
     for (args, wanted) in [
         (&["nosuch"][..], "no suite 'nosuch'; the suites are memory, pipe"),
         (&["pipe/nosuch"], "pipe: no case 'nosuch'; the cases are chunk"),
+        (&["./tiny.toml/secnod"], "did you mean './tiny.toml/second'?"),
         (&["nosuch.toml"], "nosuch.toml: No such file or directory"),
         (&["tiny.toml", "--report", "a.txt"], "a.txt: the name must end in .json, .html or .md"),
         (&["tiny.toml", "--report", "nowhere/a.json"], "nowhere/a.json: No such file"),

@@ -147,7 +147,7 @@ fn with_case(mut suite: Suite, case: Option<&str>) -> Result<Suite, Failure> {
         let message =
             format!("lab: {}: no case '{case}'; the cases are {}", suite.name, known.join(", "));
         let hint = match nearest(case, known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean '{}/{near}'? See fullbore lab list", suite.name),
+            Some(near) => format!("did you mean '{}/{near}'? See fullbore lab list", suite.word),
             None => "see fullbore lab list".to_owned(),
         };
         return Err(failure(message, &hint));

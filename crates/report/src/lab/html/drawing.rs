@@ -79,3 +79,19 @@ pub(super) fn measured(point: &PointRun) -> impl Iterator<Item = &EngineRun> {
 pub(super) fn label(case: &CaseRun, engine: &str) -> String {
     case.engine(engine).map_or_else(|| visible::line(engine), |note| visible::line(&note.label))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_the_axis_cuts_off_has_the_tip_of_an_arrow_and_another_one_a_bar() {
+        let drawn =
+            |is_cut| whisker([(10.0, false), (90.0, is_cut)], |along, across| (along, across));
+        let line = "M10 0L90 0M10 -2.5L10 0L10 2.5";
+        assert_eq!(drawn(false), format!("{line}M90 -2.5L90 0L90 2.5"));
+        assert_eq!(drawn(true), format!("{line}M85 -3.5L90 0L85 3.5"));
+        let upward = whisker([(90.0, true), (10.0, true)], |along, across| (across, along));
+        assert_eq!(upward, "M0 90L0 10M-3.5 85L0 90L3.5 85M-3.5 15L0 10L3.5 15");
+    }
+}
