@@ -95,7 +95,7 @@ bench-reindexer: build test-tools ## measure the claims of load and query (a few
 	FULLBORE=$(abspath $(FULLBORE)) $(PYTHON) python/benches/reindexer_claims.py $(CLAIMS)
 
 bench-check: test-tools ## run every measurement of `make bench` once, small, to see that it works; judges no number
-	$(CARGO) bench --profile tests --package fullbore --bench claims -- --check $(CLAIMS)
+	$(CARGO) bench --profile tests --workspace --bench claims -- --check $(CLAIMS)
 
 lint: ## check format, lints, documentation and the lock file of the peers; warnings are errors
 	$(CARGO) fmt --all --check
