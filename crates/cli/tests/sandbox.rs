@@ -193,7 +193,11 @@ fn example(name: &str) -> PathBuf {
     let folder = FOLDER.get_or_init(|| {
         let profile_dir = Path::new(env!("CARGO_BIN_EXE_fullbore")).parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "fullbore", "--examples"]);
+        build.args(["build", "--quiet", "--examples"]);
+        // As the tests and the benchmarks themselves were built: other packages at the same time mean other features of what all
+        // depend on, and nearly everything is built once more.
+        let is_of_tests = profile_dir.ends_with("tests");
+        build.args(if is_of_tests { &["--workspace"][..] } else { &["--package", "fullbore"] });
         // The folder of a profile has its name, but for one.
         if !profile_dir.ends_with("debug") {
             build.arg("--profile").arg(profile_dir.file_name().unwrap());

@@ -2,6 +2,10 @@
 //!
 //! Within a pass, the windows of the time log are resampled in blocks. What changes more slowly shows between passes; five passes
 //! of one workload say little about it, all workloads of a record together say much, so they share one variance.
+//!
+//! Does what passes differ by average out over them? It does when they differ at random, and it does not when each resembles the
+//! one before it, as on a disk that slows down: then the next record differs from this one by more than a mean of passes shows.
+//! Differences of successive passes tell the two apart.
 
 use super::metric::{Metric, values};
 use super::record::{DirectionRun, DiskRun, WorkloadRun};
@@ -12,13 +16,30 @@ use crate::statistics::{Spread, of_windows, spread_of_values};
 /// Blocks of fio's own samples that count as independent, where there is no time log: neighbouring samples resemble each other.
 const SAMPLES_OF_A_BLOCK: f64 = 4.0;
 
+/// Passes of one workload differ by more than those of the others do if their variance is so many times as large.
+///
+/// Source: the F distribution with 4 and 24 degrees of freedom leaves 5 % above 2.8.
+const UNLIKE: f64 = 3.0;
+
+/// The variance of a median of values over that of their mean, about: π/2 for many.
+const OF_MEDIAN: f64 = 1.5;
+
+/// What the passes of a record differ by in one metric.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Shared {
+    /// From pass to pass.
+    drift: Drift,
+    /// The part of it that does not average out over the passes, from 0 to 1.
+    lasting: f64,
+}
+
 /// The spread of a metric of one workload in one direction; `None` where nothing was measured.
 pub(super) fn spread(
     workload: &WorkloadRun,
     direction: &str,
     metric: Metric,
     middle: f64,
-    shared: Drift,
+    shared: Shared,
 ) -> Option<Spread> {
     let values = values(workload, direction, metric);
     let middle = (middle > 0.0).then(|| middle.ln())?;
@@ -30,19 +51,22 @@ pub(super) fn spread(
         }
         Metric::Percentile(_) => None,
     };
-    let rounds = match (within, by_passes.error) {
-        (Some(within), _) => Spread { middle, ..within },
-        (None, _) => Spread { middle, ..by_passes },
-    };
-    let own = own(&values).unwrap_or_default();
-    let variance = shared.variance.max(own.variance);
-    Some(rounds.with(variance, shared.degrees.max(own.degrees)))
+    // Of a percentile nothing is known but what passes differ by.
+    let apart = Spread { error: by_passes.error.map(|_| 0.0), ..by_passes };
+    let rounds = Spread { middle, ..within.unwrap_or(apart) };
+    let own = own(&logarithms(&values)).unwrap_or_default();
+    let drift = if own.variance > UNLIKE * shared.drift.variance { own } else { shared.drift };
+    let averaged = OF_MEDIAN / values.len().max(1) as f64;
+    let kept = averaged + (1.0 - averaged).max(0.0) * shared.lasting;
+    Some(rounds.with(drift.variance * kept, drift.degrees))
+}
+
+fn logarithms(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| value.ln()).filter(|l| l.is_finite()).collect()
 }
 
 /// What the passes of one workload differ by; `None` for a single pass.
-fn own(values: &[f64]) -> Option<Drift> {
-    let logarithms: Vec<f64> =
-        values.iter().map(|value| value.ln()).filter(|l| l.is_finite()).collect();
+fn own(logarithms: &[f64]) -> Option<Drift> {
     if logarithms.len() < 2 {
         return None;
     }
@@ -52,17 +76,46 @@ fn own(values: &[f64]) -> Option<Drift> {
     Some(Drift { variance, degrees })
 }
 
-/// What the passes of most workloads differ by in this metric: the median, so that one that jumps does not widen all.
-pub(super) fn shared(run: &DiskRun, metric: Metric) -> Drift {
-    let all = run.workloads.iter().flat_map(|workload| {
-        workload.directions().into_iter().filter_map(|name| own(&values(workload, &name, metric)))
-    });
-    let all: Vec<Drift> = all.collect();
-    let mut variances: Vec<f64> = all.iter().map(|drift| drift.variance).collect();
+/// How much of what the passes of one workload differ by lasts; `None` for fewer than three, and where they do not differ.
+///
+/// Half the mean square of successive differences has the expectation of the variance where passes differ at random, and
+/// 3 / (n + 1) of it where each begins where the one before it ended (a random walk). Between the two, in proportion.
+///
+/// Source of the ratio: von Neumann (1941).
+fn lasting(logarithms: &[f64]) -> Option<f64> {
+    let Drift { variance, degrees } = own(logarithms).filter(|drift| drift.degrees >= 2.0)?;
+    let squares: f64 = logarithms.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let of_a_walk = 3.0 / (degrees + 2.0);
+    let ratio = squares / (2.0 * degrees) / variance;
+    ratio.is_finite().then(|| (1.0 - ratio) / (1.0 - of_a_walk))
+}
+
+/// What the passes of most workloads differ by in this metric: the median, so that one that jumps does not widen all. How much of
+/// it lasts is the mean of what all workloads say: each of them says little.
+pub(super) fn shared(run: &DiskRun, metric: Metric) -> Shared {
+    let all: Vec<Vec<f64>> = run
+        .workloads
+        .iter()
+        .flat_map(|workload| {
+            let directions = workload.directions().into_iter();
+            directions.map(|name| logarithms(&values(workload, &name, metric)))
+        })
+        .collect();
+    let drifts: Vec<Drift> = all.iter().filter_map(|values| own(values)).collect();
+    let mut variances: Vec<f64> = drifts.iter().map(|drift| drift.variance).collect();
     variances.sort_by(f64::total_cmp);
-    let variance =
-        variances.get(variances.len().saturating_sub(1) / 2).copied().unwrap_or_default();
-    Drift { variance, degrees: all.iter().map(|drift| drift.degrees).sum() }
+    let middle = variances.get(variances.len().saturating_sub(1) / 2).copied().unwrap_or_default();
+    let degrees: f64 = drifts.iter().map(|drift| drift.degrees).sum();
+    // Source of the median of a chi-squared variable over its mean: Wilson and Hilferty (1931).
+    let of_each = degrees / drifts.len().max(1) as f64;
+    let variance = middle / (1.0 - 2.0 / (9.0 * of_each.max(1.0))).powi(3);
+    let lasting: Vec<f64> = all.iter().filter_map(|values| lasting(values)).collect();
+    let lasting = match lasting.len() {
+        // Two passes cannot tell.
+        0 => 1.0,
+        count => (lasting.iter().sum::<f64>() / count as f64).clamp(0.0, 1.0),
+    };
+    Shared { drift: Drift { variance, degrees }, lasting }
 }
 
 /// The windows of all passes, each pass as a part of its own mean, so that only what happens within passes is left.

@@ -2,16 +2,15 @@
 
 use fullbore_measure::median;
 
-use super::drift::{shared, spread};
+use super::drift::{Shared, shared, spread};
 use super::metric::{Metric, PERCENTILES, values};
 use super::record::{DiskRun, Summary, WorkloadRun};
 use crate::Estimate;
-use crate::passes::Drift;
 use crate::statistics::Spread;
 
 /// Puts the summaries into a record.
 pub fn summarise(run: &mut DiskRun) {
-    let drifts: Vec<(Metric, Drift)> =
+    let drifts: Vec<(Metric, Shared)> =
         Metric::all().map(|metric| (metric, shared(run, metric))).collect();
     let summaries: Vec<Vec<Summary>> = run
         .workloads
@@ -26,7 +25,11 @@ pub fn summarise(run: &mut DiskRun) {
     }
 }
 
-fn summary(workload: &WorkloadRun, direction: &str, drifts: &[(Metric, Drift)]) -> Option<Summary> {
+fn summary(
+    workload: &WorkloadRun,
+    direction: &str,
+    drifts: &[(Metric, Shared)],
+) -> Option<Summary> {
     let estimate = |metric: Metric| {
         let drift = drifts.iter().find(|(known, _)| *known == metric)?.1;
         let middle = middle(workload, direction, metric)?;

@@ -109,6 +109,51 @@ fn at_most_five_percent_of_the_rows_of_same_against_same_are_flagged() {
     }
 }
 
+/// Two records made one after the other of a disk whose speed changes slowly: each pass begins where the one before it ended.
+fn walking(seed: u64, step: f64, passes: usize) -> [DiskRun; 2] {
+    let mut noise = Noise(seed);
+    let mut run = record(seed, 0.0, 0.01, 1.0, 0);
+    let mut both = [run.clone(), run.clone()];
+    for place in 0..run.workloads.len() {
+        let mut rate = 10_000.0 * (place + 1) as f64;
+        for record in &mut both {
+            for _ in 0..passes {
+                rate *= 1.0 + step * noise.next();
+                record.workloads[place].passes.push(pass(&mut noise, rate, 0.0, 0.01));
+            }
+        }
+    }
+    run.workloads.clear();
+    both.iter_mut().for_each(summarise);
+    both
+}
+
+#[test]
+fn a_disk_whose_speed_changes_slowly_is_seldom_called_another_one() {
+    let (mut all, mut flagged_ones) = (0, 0);
+    for pair in 0..100 {
+        let [old, new] = walking(pair + 1, 0.02, 5);
+        let comparison = compare(&old, &new);
+        all += comparison.rows().count();
+        flagged_ones += flagged(&comparison);
+    }
+    assert!(flagged_ones * 20 <= all, "{flagged_ones} of {all}");
+}
+
+#[test]
+fn ten_percent_are_found_although_passes_differ_by_two_percent() {
+    let (mut all, mut found) = (0, 0);
+    for pair in 0..60 {
+        let old = record(pair * 2 + 1, 0.02, 0.03, 1.0, 5);
+        let new = record(pair * 2 + 2, 0.02, 0.03, 0.9, 5);
+        for (_, row) in compare(&old, &new).rows() {
+            all += 1;
+            found += usize::from(row.verdict == Verdict::Worse);
+        }
+    }
+    assert!(found * 100 >= all * 95, "{found} of {all}");
+}
+
 #[test]
 fn ten_percent_on_a_steady_device_are_found_in_the_right_direction() {
     for (speed, expected) in [(0.9, Verdict::Worse), (1.1, Verdict::Better)] {
