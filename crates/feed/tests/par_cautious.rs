@@ -273,3 +273,52 @@ fn a_signal_ends_the_first_copy_while_it_waits_for_input() {
     seen.read_to_end(&mut rest).unwrap();
     assert_eq!(rest, b"");
 }
+
+#[test]
+fn the_end_of_one_job_leaves_the_processes_of_others_alone() {
+    let (reader, writer) = pipe().unwrap();
+    let (mut seen, output) = pipe().unwrap();
+    let stop = Stop::new().unwrap();
+    let stopper = stop.clone();
+    let ending = thread::spawn(move || {
+        let errors = File::options().write(true).open("/dev/null").unwrap();
+        let source = Source::Stream(reader.into());
+        // What it starts takes part, and it says when it is told to end; it is killed two seconds later.
+        let script = "trap 'echo told' TERM; sleep 1000 & echo begun; while :; do wait; done";
+        par(
+            &command(&["sh", "-c", script]),
+            source,
+            output,
+            errors,
+            options(ANYTHING),
+            &stop,
+            |_| {},
+        )
+    });
+    let mut line = [0; 6];
+    // The writer of the input must not end before.
+    (&writer).write_all(b"a line\n").unwrap();
+    seen.read_exact(&mut line).unwrap();
+    stopper.stop(15);
+    seen.read_exact(&mut line[..5]).unwrap();
+    // Begins while the other one is being ended, and outlives it.
+    let (other_reader, other_writer) = pipe().unwrap();
+    let (mut other_seen, other_output) = pipe().unwrap();
+    let other = thread::spawn(move || {
+        let errors = File::options().write(true).open("/dev/null").unwrap();
+        let source = Source::Stream(other_reader.into());
+        let stop = Stop::new().unwrap();
+        par(&command(&["cat"]), source, other_output, errors, options(ANYTHING), &stop, |_| {})
+    });
+    (&other_writer).write_all(b"first\n").unwrap();
+    other_seen.read_exact(&mut line).unwrap();
+    assert_eq!(ending.join().unwrap().unwrap(), Ended::Stopped(15));
+    let mut rest = Vec::new();
+    // What it started is gone as well, or this would have no end.
+    seen.read_to_end(&mut rest).unwrap();
+    (&other_writer).write_all(b"second\n").unwrap();
+    drop(other_writer);
+    other_seen.read_to_end(&mut rest).unwrap();
+    assert_eq!(rest, b"second\n");
+    assert_eq!(other.join().unwrap().unwrap(), Ended::Done(0));
+}

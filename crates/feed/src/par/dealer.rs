@@ -379,7 +379,7 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
         if self.jobs.is_empty() {
             return;
         }
-        let orphans = Orphans::adopt();
+        let mut orphans = Orphans::adopt(self.jobs.iter().map(Job::process_id));
         for job in &mut self.jobs {
             job.cut_off();
             job.signal(signal);
@@ -393,6 +393,7 @@ impl<'a, E: FnMut(Event)> Dealer<'a, E> {
             let pause = left.min(PAUSES[1]);
             let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
             let _ = poll(&mut fds, Some(&pause));
+            orphans.look();
             if left.is_zero() {
                 self.jobs.iter().for_each(|job| job.signal(Signal::KILL));
             }

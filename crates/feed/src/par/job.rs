@@ -344,6 +344,11 @@ impl Job {
         Seen { bytes: self.bytes, took, began: self.process.began }
     }
 
+    /// The number of its process.
+    pub(super) fn process_id(&self) -> u32 {
+        self.process.child.id()
+    }
+
     /// Sends a signal, unless it has ended.
     pub(super) fn signal(&self, signal: Signal) {
         if self.status.is_none() {

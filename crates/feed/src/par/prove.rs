@@ -190,12 +190,17 @@ fn wait(child: &mut Child, stop: &Stop) -> io::Result<ExitStatus> {
             }
             return Ok(status);
         }
-        match (&told, stop.signal()) {
+        match (&mut told, stop.signal()) {
             (None, Some(number)) => {
-                told = Some((Instant::now(), Orphans::adopt()));
+                told = Some((Instant::now(), Orphans::adopt([child.id()])));
                 signal(child, named(number));
             }
-            (Some((since, _)), _) if since.elapsed() >= GRACE => signal(child, Signal::KILL),
+            (Some((since, orphans)), _) => {
+                orphans.look();
+                if since.elapsed() >= GRACE {
+                    signal(child, Signal::KILL);
+                }
+            }
             _ => {}
         }
         let bell = stop.bell();

@@ -204,7 +204,7 @@ impl Copy {
     /// Ends it and what it started: with this signal, and with SIGKILL what is still there after two seconds.
     pub(super) fn end(&mut self, signal: Option<i32>) {
         let signal = signal.and_then(Signal::from_named_raw).unwrap_or(Signal::TERM);
-        let orphans = Orphans::adopt();
+        let mut orphans = Orphans::adopt([self.child.id()]);
         self.input = None;
         let deadline = Instant::now() + GRACE;
         let mut signal_now = Some(signal);
@@ -217,6 +217,7 @@ impl Copy {
             let mut fds: Vec<PollFd<'_>> =
                 self.pidfd.iter().map(|pidfd| PollFd::new(pidfd, PollFlags::IN)).collect();
             let _ = poll(&mut fds, Some(&timespec(LOOK)));
+            orphans.look();
         }
         orphans.end(signal, deadline.saturating_duration_since(Instant::now()));
     }
