@@ -331,6 +331,15 @@ fn what_became_slower_is_told_and_so_is_what_stayed() {
     let same = place.run(&["lab", "compare", "old.json", "old.json"]);
     assert_eq!(status_text(same.status), "exit 0", "{}", out(&same));
     assert!(!out(&same).contains("worse") && !out(&same).contains("better"), "{}", out(&same));
+    for report in [&[][..], &["--report", "diff.html"]] {
+        let alone = place.run(&[&["lab", "compare", "old.json"], report].concat());
+        assert_eq!(status_text(alone.status), "exit 2", "{}", alone.stderr);
+        assert!(
+            alone.stderr.contains("fullbore lab compare old.json SECOND.json"),
+            "{}",
+            alone.stderr
+        );
+    }
 }
 
 #[test]

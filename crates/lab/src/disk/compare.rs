@@ -189,7 +189,7 @@ fn notes(first: &DiskRun, second: &DiskRun) -> Vec<String> {
         };
         if run.workloads.iter().any(lacks_bins) {
             notes.push(format!(
-                "{name} has no latency bins (fio --output-format=json+ writes them): percentiles are the median of those of the passes"
+                "{name} has no latency bins (fio --output-format=json+ writes them): percentiles are the middle of those of the passes"
             ));
         }
         if !run.is_complete {

@@ -21,19 +21,25 @@ const SAMPLES_OF_A_BLOCK: f64 = 4.0;
 /// Source: the F distribution with 4 and 24 degrees of freedom leaves 5 % above 2.8.
 const UNLIKE: f64 = 3.0;
 
-/// The variance of a median of values over that of their mean, about: π/2 for many.
-const OF_MEDIAN: f64 = 1.5;
+/// The variance of the middle of many normal values over that of their mean: π/3.
+///
+/// Source: Hodges and Lehmann (1963).
+const OF_MIDDLE: f64 = 1.05;
 
 /// What the passes of a record differ by in one metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Shared {
     /// From pass to pass.
     drift: Drift,
-    /// The part of it that does not average out over the passes, from 0 to 1.
+    /// How far passes resemble the one before them: 0 where they differ at random, 1 in a random walk.
     lasting: f64,
 }
 
 /// The spread of a metric of one workload in one direction; `None` where nothing was measured.
+///
+/// Let *v* be the variance of *n* passes. Where they differ at random, that of their mean is *v / n*. Where each begins where the one
+/// before it ended (a random walk), the means of two records made one after the other differ by 2 *n* / (*n* + 1) of *v* on each
+/// side, which is more than *v*. Between the two, in proportion to what lasts.
 pub(super) fn spread(
     workload: &WorkloadRun,
     direction: &str,
@@ -56,8 +62,9 @@ pub(super) fn spread(
     let rounds = Spread { middle, ..within.unwrap_or(apart) };
     let own = own(&logarithms(&values)).unwrap_or_default();
     let drift = if own.variance > UNLIKE * shared.drift.variance { own } else { shared.drift };
-    let averaged = OF_MEDIAN / values.len().max(1) as f64;
-    let kept = averaged + (1.0 - averaged).max(0.0) * shared.lasting;
+    let passes = values.len() as f64;
+    let (averaged, walked) = (OF_MIDDLE / passes, 2.0 * passes / (passes + 1.0));
+    let kept = averaged + (walked - averaged) * shared.lasting;
     Some(rounds.with(drift.variance * kept, drift.degrees))
 }
 
@@ -76,10 +83,10 @@ fn own(logarithms: &[f64]) -> Option<Drift> {
     Some(Drift { variance, degrees })
 }
 
-/// How much of what the passes of one workload differ by lasts; `None` for fewer than three, and where they do not differ.
+/// How far the passes of one workload resemble the one before them; `None` for fewer than three, and where they do not differ.
 ///
 /// Half the mean square of successive differences has the expectation of the variance where passes differ at random, and
-/// 3 / (n + 1) of it where each begins where the one before it ended (a random walk). Between the two, in proportion.
+/// 3 / (n + 1) of it in a random walk. Between the two, in proportion.
 ///
 /// Source of the ratio: von Neumann (1941).
 fn lasting(logarithms: &[f64]) -> Option<f64> {
@@ -90,8 +97,8 @@ fn lasting(logarithms: &[f64]) -> Option<f64> {
     ratio.is_finite().then(|| (1.0 - ratio) / (1.0 - of_a_walk))
 }
 
-/// What the passes of most workloads differ by in this metric: the median, so that one that jumps does not widen all. How much of
-/// it lasts is the mean of what all workloads say: each of them says little.
+/// What the passes of most workloads differ by in this metric: the median (of two, the larger), so that one that jumps does not widen
+/// all. How much of it lasts is the mean of what all workloads say: each of them says little.
 pub(super) fn shared(run: &DiskRun, metric: Metric) -> Shared {
     let all: Vec<Vec<f64>> = run
         .workloads
@@ -104,7 +111,11 @@ pub(super) fn shared(run: &DiskRun, metric: Metric) -> Shared {
     let drifts: Vec<Drift> = all.iter().filter_map(|values| own(values)).collect();
     let mut variances: Vec<f64> = drifts.iter().map(|drift| drift.variance).collect();
     variances.sort_by(f64::total_cmp);
-    let middle = variances.get(variances.len().saturating_sub(1) / 2).copied().unwrap_or_default();
+    let middle = match variances.len() {
+        0 => 0.0,
+        2 => variances[1],
+        count => variances[(count - 1) / 2],
+    };
     let degrees: f64 = drifts.iter().map(|drift| drift.degrees).sum();
     // Source of the median of a chi-squared variable over its mean: Wilson and Hilferty (1931).
     let of_each = degrees / drifts.len().max(1) as f64;

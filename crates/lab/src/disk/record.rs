@@ -208,15 +208,15 @@ pub struct Timeline {
 pub struct Summary {
     /// `read`, `write`, `trim`, `mixed`.
     pub direction: String,
-    /// Median of the passes.
+    /// The middle of the passes (Hodges and Lehmann).
     pub iops: Estimate,
-    /// Median of the passes.
+    /// The middle of the passes (Hodges and Lehmann).
     pub bytes_per_s: Estimate,
-    /// Median of the passes; `None` where no latency was measured.
+    /// The middle of the passes; `None` where no latency was measured.
     pub mean_latency_ns: Option<Estimate>,
     /// Percent and ns: of the merged bins of all passes.
     pub percentiles_ns: Vec<(f64, Estimate)>,
-    /// Whether percentiles are of merged bins; otherwise they are the median of those of the passes.
+    /// Whether percentiles are of merged bins; otherwise they are the middle of those of the passes.
     pub has_bins: bool,
     /// The longest latency of any pass.
     pub max_ns: u64,

@@ -1,12 +1,10 @@
 //! Passes → one number for each metric, with its interval.
 
-use fullbore_measure::median;
-
 use super::drift::{Shared, shared, spread};
 use super::metric::{Metric, PERCENTILES, values};
 use super::record::{DiskRun, Summary, WorkloadRun};
 use crate::Estimate;
-use crate::statistics::Spread;
+use crate::statistics::{Spread, hodges_lehmann};
 
 /// Puts the summaries into a record.
 pub fn summarise(run: &mut DiskRun) {
@@ -34,7 +32,7 @@ fn summary(
         let drift = drifts.iter().find(|(known, _)| *known == metric)?.1;
         let middle = middle(workload, direction, metric)?;
         let spread = spread(workload, direction, metric, middle, drift)?;
-        // The middle stays the number that fio wrote.
+        // Of a single pass, the middle stays the number that fio wrote.
         Some(Estimate { middle, ..spread.estimate() })
     };
     let percentiles = PERCENTILES.map(|p| estimate(Metric::Percentile(p)).map(|found| (p, found)));
@@ -49,14 +47,15 @@ fn summary(
     })
 }
 
-/// The median of the passes, or of a percentile that of all their bins together.
+/// The middle of the passes (Hodges and Lehmann: it uses all of them, and one that is far off moves it little), or of a percentile
+/// that of all their bins together.
 pub(super) fn middle(workload: &WorkloadRun, direction: &str, metric: Metric) -> Option<f64> {
     if let Metric::Percentile(percent) = metric
         && let Some(ns) = workload.bins(direction).percentile(percent)
     {
         return Some(ns as f64);
     }
-    median(&values(workload, direction, metric)).filter(|value| *value > 0.0)
+    Some(hodges_lehmann(&values(workload, direction, metric))).filter(|value| *value > 0.0)
 }
 
 /// The spread of a metric as a comparison needs it.

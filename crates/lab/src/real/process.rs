@@ -189,8 +189,10 @@ pub fn versions(names: impl IntoIterator<Item = String>) -> BTreeMap<String, Str
 }
 
 fn version(name: &str) -> Option<String> {
-    // Nothing that a program could take for the name of a file.
-    ["--version", "-V"].iter().find_map(|argument| said_version(name, argument))
+    let is_openssl = Path::new(name).file_name().is_some_and(|name| name == "openssl");
+    // To others, nothing that they could take for the name of a file.
+    let arguments: &[&str] = if is_openssl { &["version"] } else { &["--version", "-V"] };
+    arguments.iter().find_map(|argument| said_version(name, argument))
 }
 
 /// The first line with something like a version in it, of what a program says about itself.
@@ -203,12 +205,30 @@ pub(crate) fn said_version(name: &str, argument: &str) -> Option<String> {
     let ended =
         wait(&mut command, Duration::from_secs(5), &AtomicBool::new(false), Watch::End).ok()?;
     let said = format!("{}\n{}", text_of(&out), text_of(&errors));
-    let has_version = |line: &&str| {
-        line.bytes()
-            .collect::<Vec<_>>()
-            .windows(3)
-            .any(|three| three[0].is_ascii_digit() && three[1] == b'.' && three[2].is_ascii_digit())
-    };
-    let line = said.lines().find(has_version)?;
+    let line = said.lines().find(|line| has_version(line))?;
     ended.is_success().then(|| line.trim().chars().take(100).collect())
+}
+
+/// Whether a line has numbers with a point between them (`2.36`), or a date as mbuffer and parallel have (`R20230301`).
+fn has_version(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let is_pointed =
+        |three: &[u8]| three[0].is_ascii_digit() && three[1] == b'.' && three[2].is_ascii_digit();
+    let is_date = |part: &[u8]| part.len() == 8;
+    bytes.windows(3).any(is_pointed) || bytes.split(|byte| !byte.is_ascii_digit()).any(is_date)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_has_a_point_or_is_a_date() {
+        for line in ["iconv 2.36", "GNU parallel 20221122", "mbuffer version R20230301"] {
+            assert!(has_version(line), "{line}");
+        }
+        for line in ["License: GPLv3", "Copyright 2001-2023", "unknown option -1", "123456789"] {
+            assert!(!has_version(line), "{line}");
+        }
+    }
 }

@@ -45,6 +45,7 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit> {
             Some(after) if records::is_of_disk(before) || records::is_of_disk(after) => {
                 records::compare(before, after, *fail_below, report)
             }
+            None if records::is_of_disk(before) => Err(records::second_is_missing(before).into()),
             _ if !report.is_empty() => Err(only_disks().into()),
             _ => compare_files(before, after.as_deref(), *fail_below, *all),
         },

@@ -56,6 +56,16 @@ pub(super) fn show(options: &ShowOptions) -> Result<Exit> {
     }
 }
 
+/// That one record of a disk is compared with nothing.
+pub(super) fn second_is_missing(first: &Path) -> Failure {
+    let first = first.display();
+    Failure {
+        message: format!("lab compare: {first}: a record of a disk is compared with a second one"),
+        hint: format!("give both: fullbore lab compare {first} SECOND.json"),
+        exit: Exit::NotDone,
+    }
+}
+
 /// Compares two records of a disk.
 pub(super) fn compare(
     before: &Path,

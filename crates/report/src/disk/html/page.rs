@@ -23,7 +23,7 @@ pub(super) fn page(run: &DiskRun) -> Markup {
             (facts(run))
             footer {
                 p { "± is where a second run on the same machine is expected, in 95 of 100 cases: resampled blocks of the time log, and what the passes differ by, √2 wider than a confidence interval, and never less than ± 2 %. " }
-                p { "IOPS, MB/s and the mean are the median of the passes, in the numbers of fio; percentiles are those of all requests of all passes together, from their merged bins. CPUs and memory are those of the tester; ? is what could not be observed." }
+                p { "IOPS, MB/s and the mean are the middle of the passes (the median of the means of all pairs, after Hodges and Lehmann), in the numbers of fio; percentiles are those of all requests of all passes together, from their merged bins. CPUs and memory are those of the tester; ? is what could not be observed." }
                 p { "The record is embedded in this page as JSON (" code { "#fullbore-disk" } ")." }
             }
         }

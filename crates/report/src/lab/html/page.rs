@@ -63,12 +63,14 @@ fn at_a_glance(run: &LabRun) -> Markup {
         @for suite in &run.suites {
             tbody {
                 @for (case, standing) in standing::cases(suite) {
+                    // Its trouble stands in a row below, of the same name.
+                    @let rows = if standing.trouble.is_empty() { "1" } else { "2" };
                     tr {
-                        th.text scope="row" { a href={ "#" (id(suite, Some(case))) } title=(visible::line(&case.title)) { (standing.case) } }
+                        th.text scope="rowgroup" rowspan=(rows) { a href={ "#" (id(suite, Some(case))) } title=(visible::line(&case.title)) { (standing.case) } }
                         @for cell in &standing.cells()[1..] { td.text.prose { (cell) } }
                     }
                     @if !standing.trouble.is_empty() {
-                        tr { td.text.prose.trouble colspan="5" { (standing.trouble) } }
+                        tr { td.text.prose.trouble colspan="4" { (standing.trouble) } }
                     }
                 }
             }
