@@ -114,6 +114,58 @@ fn static_stripped_and_deleted_programs_keep_what_names_they_have() {
     assert!((2..=8).contains(&own.len()), "functions, not addresses: {stripped:?}");
 }
 
+/// Calls `work`, which counts down, writes, and naps; its system calls are those of i386.
+#[cfg(target_arch = "x86_64")]
+const OF_32_BITS: &str = "
+.globl _start
+work:   movl $100000000, %ecx
+1:      decl %ecx
+        jnz 1b
+        ret
+_start: movl $6, %esi
+2:      call work
+        movl $4, %eax
+        movl $1, %ebx
+        movl $line, %ecx
+        movl $2, %edx
+        int $0x80
+        decl %esi
+        jnz 2b
+        movl $162, %eax
+        movl $nap, %ebx
+        xorl %ecx, %ecx
+        int $0x80
+        movl $1, %eax
+        xorl %ebx, %ebx
+        int $0x80
+.data
+line:   .ascii \"x\\n\"
+.align 4
+nap:    .long 0, 300000000
+";
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn of_a_32_bit_program_the_function_is_known() {
+    let place = Sandbox::new();
+    fs::write(place.path("narrow.S"), OF_32_BITS).unwrap();
+    let mut compiler = place.command("cc");
+    let built =
+        compiler.args(["-m32", "-nostdlib", "-static", "-no-pie", "-o", "narrow", "narrow.S"]);
+    assert!(built.status().unwrap().success());
+    if !place.command("./narrow").status().is_ok_and(|ended| ended.success()) {
+        crate::require::skipped("this Linux runs no 32-bit programs");
+        return;
+    }
+    let stacks = flame(&place, "./narrow | cat");
+    let all = time_of(&stacks, "1 ", |_| true);
+    let working = time_of(&stacks, "1 ", |stack| stack.last().is_some_and(|last| last == "work"));
+    let napping = time_of(&stacks, "1 ", |stack| {
+        has(stack, "_start") && stack.last().is_some_and(|last| last.starts_with("waits"))
+    });
+    assert!(working > 0.2 * all && napping > 200_000.0, "{stacks:?}");
+}
+
 #[test]
 fn a_thousand_threads_are_no_trouble() {
     let place = Sandbox::new();

@@ -38,11 +38,11 @@ pub enum Happened {
 /// Where a thread was on a CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// Registers in user space; `None` for a thread that has none, or a 32-bit program.
+    /// Registers in user space; `None` for a thread that has none.
     pub registers: Option<Registers>,
     /// Addresses in the kernel, innermost first; empty when it was in user space or the kernel may not be seen.
     pub kernel: Vec<u64>,
-    /// Its stack from the stack pointer on, as much as was asked for.
+    /// Its stack from the stack pointer on, as much as was asked for; empty for a 32-bit program, whose words are shorter.
     pub stack: Vec<u8>,
 }
 
@@ -156,16 +156,15 @@ fn sample(mut body: Body<'_>, with_chain: bool) -> Option<Event> {
         }
     }
     let abi = body.long()?;
-    let mut registers = None;
-    if abi != 0 {
-        let all = registers_of(&mut body)?;
-        registers = (abi == ABI_64).then_some(all);
-    }
+    let registers = if abi == 0 { None } else { Some(registers_of(&mut body)?) };
     let size = usize::try_from(body.long()?).ok()?;
     let mut stack = body.bytes(size)?;
     if size != 0 {
         let valid = usize::try_from(body.long()?).ok()?;
         stack = stack.get(..valid)?;
+    }
+    if abi != ABI_64 {
+        stack = &[];
     }
     let sample = Sample { registers, kernel, stack: stack.to_vec() };
     Some(Event { at_ns, pid, tid, happened: Happened::Sample(sample) })
@@ -234,8 +233,16 @@ mod tests {
     }
 
     #[test]
-    fn a_32_bit_program_has_no_registers_that_could_be_used() {
+    fn of_a_32_bit_program_it_is_known_where_it_was_and_not_who_called() {
         let event = event(StackRecord::parse(SAMPLE, 0, &a_sample(1, &[]), true));
+        let Happened::Sample(sample) = event.happened else { panic!("{event:?}") };
+        assert_eq!(sample.registers.map(|registers| registers.instruction), Some(100));
+        assert!(sample.stack.is_empty());
+    }
+
+    #[test]
+    fn a_thread_of_the_kernel_has_no_registers() {
+        let event = event(StackRecord::parse(SAMPLE, 0, &a_sample(0, &[]), true));
         assert!(matches!(event.happened, Happened::Sample(Sample { registers: None, .. })));
     }
 

@@ -111,6 +111,8 @@ pub struct Rule {
     /// Where the output for a block of whole records ends. [`Ends::Bytes`] promises nothing, so another stage must not
     /// read such output block by block, unless it can be cut anywhere.
     pub output: Ends,
+    /// Whether it takes in so many bytes a second (300 MB and more) that several copies between two pipes gain nothing.
+    pub is_light: bool,
 }
 
 impl Rule {
@@ -122,6 +124,7 @@ impl Rule {
             check: None,
             input: Ends::Lines,
             output: Ends::Bytes,
+            is_light: false,
         }
     }
 

@@ -45,6 +45,7 @@ fn plain(row: &Row, call: &Call) -> Rule {
         check: None,
         input: ends(row.input),
         output: ends(row.output),
+        is_light: row.light,
     };
     if !row.lifts.groups().any(|known| wanted(&known)) {
         rule.needs = row.needs.clone();

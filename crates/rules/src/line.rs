@@ -41,6 +41,7 @@ fn joined(first: &Rule, next: Rule, first_text: &str, next_text: &str) -> Rule {
                 let later = whole.needs.replace(needs.clone());
                 later.iter().for_each(|later| whole.need(later));
             }
+            whole.is_light &= first.is_light;
             whole.output = if first.output == Ends::Bytes { Ends::Bytes } else { whole.output };
             whole
         }

@@ -23,7 +23,7 @@ fn words(command: &Command) -> String {
     shell_words::join(words.map(|word| word.to_string_lossy()))
 }
 
-/// The time of a line with towers, and of perf on the same line.
+/// The time of a line with towers, and of perf and samply on the same line.
 pub(crate) fn cost(effort: Effort) -> Vec<Row> {
     let (line, short) = match effort {
         Effort::Full => (LINE, SHORT_LINE),
@@ -39,6 +39,12 @@ pub(crate) fn cost(effort: Effort) -> Vec<Row> {
         let mut command = place.command("perf");
         command.args(["record", "-q", "-F", "199", "-e", "cpu-clock", "--call-graph", "dwarf"]);
         command.args(["-o", "out.perf", "sh", "-c", line]);
+        command
+    };
+    let with_samply = |place: &Sandbox, line: &str| {
+        let mut command = place.command("samply");
+        command.args(["record", "--save-only", "-r", "199", "-o", "out.json.gz", "--"]);
+        command.args(["sh", "-c", line]);
         command
     };
     let row =
@@ -66,6 +72,10 @@ pub(crate) fn cost(effort: Effort) -> Vec<Row> {
             &with_perf,
             None,
         ));
+    }
+    if is_installed("samply") {
+        let claim = "the same of `samply record`, which does not look at waits, at the same rate";
+        rows.push(row(claim, line, &with_samply, None));
     }
     rows
 }

@@ -14,6 +14,7 @@ pub(super) fn grep(rule: &mut Rule, call: &Call) {
     }
     patterns(rule, call);
     limited(rule, call);
+    rule.is_light = seeks_plain_text(call);
 }
 
 pub(super) fn rg(rule: &mut Rule, call: &Call) {
@@ -25,6 +26,22 @@ pub(super) fn rg(rule: &mut Rule, call: &Call) {
     }
     patterns(rule, call);
     limited(rule, call);
+}
+
+/// Whether it looks for one piece of ASCII text in each line and passes on the lines: that takes no regular expression.
+fn seeks_plain_text(call: &Call) -> bool {
+    const OPTIONS: [&str; 8] = ["-F", "-v", "-c", "-a", "-e", "-q", "-E", "-G"];
+    let options = &call.parsed.options;
+    let mut given = call.parsed.values(&["-e"]);
+    if given.is_empty() {
+        given.extend(call.parsed.operands.first().map(String::as_str));
+    }
+    let is_plain = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b" _-,:;/=<>@%&#!\"'~".contains(&byte))
+    };
+    matches!(given[..], [pattern] if !pattern.is_empty() && is_plain(pattern))
+        && options.iter().all(|(name, _)| OPTIONS.contains(&name.as_str()))
 }
 
 /// Options that count or stop.

@@ -25,6 +25,7 @@ pub(super) fn wc(rule: &mut Rule, call: &Call) {
     let counted = call.parsed.options.iter().all(|(name, _)| name == "-l" || name == "-c");
     if counted && !call.parsed.options.is_empty() {
         rule.input = Ends::Bytes;
+        rule.is_light = true;
     }
     if longest && call.parsed.options.iter().all(|(name, _)| name == "-L") {
         rule.dealt = Dealt::Merge(Merge::Greatest);

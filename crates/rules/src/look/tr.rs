@@ -32,6 +32,7 @@ pub(super) fn look(rule: &mut Rule, call: &Call) {
     };
     rule.output = if image == Some(b'\n') { Ends::Lines } else { Ends::Bytes };
     if !squeeze {
+        rule.is_light = true;
         return;
     }
     rule.input = Ends::Lines;
