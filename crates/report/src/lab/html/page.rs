@@ -64,9 +64,9 @@ fn at_a_glance(run: &LabRun) -> Markup {
             tbody {
                 @for (case, standing) in standing::cases(suite) {
                     // Its trouble stands in a row below, of the same name.
-                    @let rows = if standing.trouble.is_empty() { "1" } else { "2" };
+                    @let rows = (!standing.trouble.is_empty()).then_some("2");
                     tr {
-                        th.text scope="rowgroup" rowspan=(rows) { a href={ "#" (id(suite, Some(case))) } title=(visible::line(&case.title)) { (standing.case) } }
+                        th.text scope="row" rowspan=[rows] { a href={ "#" (id(suite, Some(case))) } title=(visible::line(&case.title)) { (standing.case) } }
                         @for cell in &standing.cells()[1..] { td.text.prose { (cell) } }
                     }
                     @if !standing.trouble.is_empty() {
