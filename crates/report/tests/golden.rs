@@ -1,23 +1,11 @@
 //! The same record gives the same text; `FULLBORE_BLESS=1` rewrites what is expected.
 
+mod kept;
 mod samples;
-
-use std::path::PathBuf;
 
 use fullbore_report::json;
 use fullbore_report::text::{Style, summary};
-
-/// Compares `actual` with a file in `tests/golden`, or rewrites that file.
-fn expect(file: &str, actual: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
-    if std::env::var_os("FULLBORE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(&path, actual).expect("the golden file can be written");
-        return;
-    }
-    let expected = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; FULLBORE_BLESS=1 writes it", path.display()));
-    assert!(expected == actual, "{file} differs; FULLBORE_BLESS=1 rewrites it. Now:\n{actual}");
-}
+use kept::expect;
 
 #[test]
 fn the_summary_is_as_before_at_every_width() {

@@ -1,25 +1,13 @@
 //! The record of the lab as text, tables, JSON and page: the same record always gives the same; nothing in it can break out.
 
+mod kept;
 #[path = "lab/sample.rs"]
 mod sample;
-
-use std::path::PathBuf;
 
 use fullbore_lab::compare::compare;
 use fullbore_report::lab::{html, json, markdown, text};
 use fullbore_report::text::Style;
-
-/// Compares `actual` with a file in `tests/golden`, or rewrites that file.
-fn expect(file: &str, actual: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
-    if std::env::var_os("FULLBORE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(&path, actual).expect("the golden file can be written");
-        return;
-    }
-    let expected = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; FULLBORE_BLESS=1 writes it", path.display()));
-    assert!(expected == actual, "{file} differs; FULLBORE_BLESS=1 rewrites it. Now:\n{actual}");
-}
+use kept::expect;
 
 #[test]
 fn the_tables_of_a_terminal_are_as_before() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use fullbore_profile::parse_folded;
 
@@ -73,7 +73,12 @@ pub(crate) fn cost(effort: Effort) -> Vec<Row> {
             None,
         ));
     }
-    if is_installed("samply") {
+    // It refuses to run where `kernel.perf_event_paranoid` is above 1, for root, too.
+    let works = |mut command: Command| {
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    if is_installed("samply") && works(with_samply(&Sandbox::new(), "true")) {
         let claim = "the same of `samply record`, which does not look at waits, at the same rate";
         rows.push(row(claim, line, &with_samply, None));
     }

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, getsid, kill_process, set_child_subreaper, waitpid,
+    Pid, Signal, WaitOptions, child_subreaper, getpid, getsid, kill_process, set_child_subreaper,
+    waitpid,
 };
 
 /// Between two looks at what is left.
@@ -23,17 +25,17 @@ pub(super) struct Orphans {
     copies: Vec<Pid>,
     /// Everything that was seen below them.
     seen: HashSet<Pid>,
+    _adopting: Adopting,
 }
 
 impl Orphans {
-    /// From now on, whoever loses its parent becomes a child of this process. Call it before the copies are told to end.
-    ///
-    /// Source: prctl(2), PR_SET_CHILD_SUBREAPER.
+    /// As long as this lives, whoever loses its parent becomes a child of this process. Call it before the copies are told to
+    /// end.
     pub(super) fn adopt(copies: impl IntoIterator<Item = u32>) -> Self {
-        // Without it, what the copies started stays behind.
-        let _ = set_child_subreaper(Some(getpid()));
+        let adopting = Adopting::begin();
         let pids = copies.into_iter().filter_map(|id| Pid::from_raw(id.cast_signed()));
-        let mut orphans = Self { copies: pids.collect(), seen: HashSet::new() };
+        let mut orphans =
+            Self { copies: pids.collect(), seen: HashSet::new(), _adopting: adopting };
         orphans.look();
         orphans
     }
@@ -81,6 +83,38 @@ impl Orphans {
     }
 }
 
+/// Makes this process the parent of whoever below it loses his own, as long as one of these lives.
+///
+/// Source: prctl(2), PR_SET_CHILD_SUBREAPER.
+#[derive(Debug)]
+struct Adopting;
+
+/// How many of them live, and whether this process adopted before the first.
+static ADOPTING: Mutex<(usize, bool)> = Mutex::new((0, false));
+
+impl Adopting {
+    fn begin() -> Self {
+        let mut state = ADOPTING.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.0 == 0 {
+            state.1 = child_subreaper().is_ok_and(|set| set.is_some());
+            // Without it, what the copies started stays behind.
+            let _ = set_child_subreaper(Some(getpid()));
+        }
+        state.0 += 1;
+        Self
+    }
+}
+
+impl Drop for Adopting {
+    fn drop(&mut self) {
+        let mut state = ADOPTING.lock().unwrap_or_else(PoisonError::into_inner);
+        state.0 -= 1;
+        if *state == (0, false) {
+            let _ = set_child_subreaper(None);
+        }
+    }
+}
+
 /// The children of a process; none where Linux does not list them.
 ///
 /// Source: proc_pid_task(5), `children`.
@@ -94,4 +128,22 @@ fn children(of: Pid) -> HashSet<Pid> {
         numbers.filter_map(Pid::from_raw).collect()
     };
     lists.flat_map(pids).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_adopts_only_while_something_is_ended() {
+        let adopts = || child_subreaper().unwrap().is_some();
+        assert!(!adopts());
+        let first = Orphans::adopt([]);
+        let second = Orphans::adopt([]);
+        assert!(adopts());
+        drop(first);
+        assert!(adopts());
+        second.end(Signal::TERM, Duration::ZERO);
+        assert!(!adopts());
+    }
 }
