@@ -3,9 +3,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{PipeWriter, Read, Seek, Write, pipe};
+use std::io::{PipeReader, PipeWriter, Read, Seek, Write, pipe};
 use std::process::Stdio;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use fullbore_feed::par::{
     Assumption, BlockSize, Caution, Command, Ended, Event, Jobs, Merge, Options, Records, Source,
@@ -89,6 +89,16 @@ fn told(
     output.rewind().unwrap();
     output.read_to_end(&mut written).unwrap();
     (written, ended, is_dealt)
+}
+
+/// Begins a job that another thread waits for.
+fn begun(words: &[&str], input: PipeReader, output: PipeWriter, stop: Stop) -> JoinHandle<Ended> {
+    let command = command(words);
+    thread::spawn(move || {
+        let errors = File::options().write(true).open("/dev/null").unwrap();
+        let source = Source::Stream(input.into());
+        par(&command, source, output, errors, options(ANYTHING), &stop, |_| {}).unwrap()
+    })
 }
 
 /// A pipe that somebody writes this to.
@@ -257,17 +267,13 @@ fn a_signal_ends_the_first_copy_while_it_waits_for_input() {
     let (mut seen, output) = pipe().unwrap();
     let stop = Stop::new().unwrap();
     let stopper = stop.clone();
-    let work = thread::spawn(move || {
-        let errors = File::options().write(true).open("/dev/null").unwrap();
-        let source = Source::Stream(reader.into());
-        par(&command(&["cat"]), source, output, errors, options(ANYTHING), &stop, |_| {})
-    });
+    let work = begun(&["cat"], reader, output, stop);
     (&writer).write_all(b"a line\n").unwrap();
     // Passed on at once.
     let mut first = [0; 7];
     seen.read_exact(&mut first).unwrap();
     stopper.stop(15);
-    assert_eq!(work.join().unwrap().unwrap(), Ended::Stopped(15));
+    assert_eq!(work.join().unwrap(), Ended::Stopped(15));
     let mut rest = Vec::new();
     // The copy is gone, or this would have no end.
     seen.read_to_end(&mut rest).unwrap();
@@ -280,21 +286,9 @@ fn the_end_of_one_job_leaves_the_processes_of_others_alone() {
     let (mut seen, output) = pipe().unwrap();
     let stop = Stop::new().unwrap();
     let stopper = stop.clone();
-    let ending = thread::spawn(move || {
-        let errors = File::options().write(true).open("/dev/null").unwrap();
-        let source = Source::Stream(reader.into());
-        // What it starts takes part, and it says when it is told to end; it is killed two seconds later.
-        let script = "trap 'echo told' TERM; sleep 1000 & echo begun; while :; do wait; done";
-        par(
-            &command(&["sh", "-c", script]),
-            source,
-            output,
-            errors,
-            options(ANYTHING),
-            &stop,
-            |_| {},
-        )
-    });
+    // What it starts takes part, and it says when it is told to end; it is killed two seconds later.
+    let script = "trap 'echo told' TERM; sleep 1000 & echo begun; while :; do wait; done";
+    let ending = begun(&["sh", "-c", script], reader, output, stop);
     let mut line = [0; 6];
     // The writer of the input must not end before.
     (&writer).write_all(b"a line\n").unwrap();
@@ -304,15 +298,10 @@ fn the_end_of_one_job_leaves_the_processes_of_others_alone() {
     // Begins while the other one is being ended, and outlives it.
     let (other_reader, other_writer) = pipe().unwrap();
     let (mut other_seen, other_output) = pipe().unwrap();
-    let other = thread::spawn(move || {
-        let errors = File::options().write(true).open("/dev/null").unwrap();
-        let source = Source::Stream(other_reader.into());
-        let stop = Stop::new().unwrap();
-        par(&command(&["cat"]), source, other_output, errors, options(ANYTHING), &stop, |_| {})
-    });
+    let other = begun(&["cat"], other_reader, other_output, Stop::new().unwrap());
     (&other_writer).write_all(b"first\n").unwrap();
     other_seen.read_exact(&mut line).unwrap();
-    assert_eq!(ending.join().unwrap().unwrap(), Ended::Stopped(15));
+    assert_eq!(ending.join().unwrap(), Ended::Stopped(15));
     let mut rest = Vec::new();
     // What it started is gone as well, or this would have no end.
     seen.read_to_end(&mut rest).unwrap();
@@ -320,5 +309,5 @@ fn the_end_of_one_job_leaves_the_processes_of_others_alone() {
     drop(other_writer);
     other_seen.read_to_end(&mut rest).unwrap();
     assert_eq!(rest, b"second\n");
-    assert_eq!(other.join().unwrap().unwrap(), Ended::Done(0));
+    assert_eq!(other.join().unwrap(), Ended::Done(0));
 }

@@ -29,8 +29,8 @@ pub(super) struct Orphans {
 }
 
 impl Orphans {
-    /// As long as this lives, whoever loses its parent becomes a child of this process. Call it before the copies are told to
-    /// end.
+    /// As long as this lives, processes below this one whose parent ends become its children. Call it before the copies are told
+    /// to end.
     pub(super) fn adopt(copies: impl IntoIterator<Item = u32>) -> Self {
         let adopting = Adopting::begin();
         let pids = copies.into_iter().filter_map(|id| Pid::from_raw(id.cast_signed()));
@@ -83,7 +83,7 @@ impl Orphans {
     }
 }
 
-/// Makes this process the parent of whoever below it loses his own, as long as one of these lives.
+/// As long as one of these lives, this process becomes the parent of any process below it whose own parent ends.
 ///
 /// Source: prctl(2), PR_SET_CHILD_SUBREAPER.
 #[derive(Debug)]
