@@ -142,23 +142,51 @@ fn a_signal_reaches_the_shell_where_pidfd_send_signal_is_forbidden() {
     }
 }
 
+/// What a script says that starts fullbore, signals it, and waits for it.
+fn said_by_a_script(place: &Sandbox, before: &[&str], signal: &str) -> String {
+    // Such a script is of the same process group, as are make, cron and a program that calls kill.
+    let script = format!(
+        "'{}' run -q 'echo ready; exec sleep 95' >out & p=$!; \
+         until test -s out; do sleep 0.01; done; kill -{signal} $p; wait $p; echo $?",
+        program()
+    );
+    let words: Vec<&str> = before.iter().copied().chain(["sh", "-c", &script]).collect();
+    let mut command = place.command(words[0]);
+    let mut child = command.args(&words[1..]).stdout(Stdio::piped()).spawn().unwrap();
+    assert!(wait_or_kill(&mut child, "a script that signals").success());
+    std::io::read_to_string(child.stdout.take().unwrap()).unwrap()
+}
+
 #[test]
 fn a_signal_from_the_script_that_started_fullbore_reaches_the_shell() {
     for (signal, number) in [("TERM", 15), ("HUP", 1), ("USR1", 10)] {
         let place = Sandbox::new();
-        // Such a script is of the same process group, as are make, cron and a program that calls kill.
-        let script = format!(
-            "'{}' run -q 'echo ready; exec sleep 95' >out & p=$!; \
-             until test -s out; do sleep 0.01; done; kill -{signal} $p; wait $p; echo $?",
-            program()
-        );
-        let mut command = place.command("sh");
-        let mut child = command.args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
-        assert!(wait_or_kill(&mut child, "a script that signals").success());
-        let said = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        let said = said_by_a_script(&place, &[], signal);
         assert_eq!(said.trim(), (128 + number).to_string(), "{signal}");
         wait_until_gone(&place);
     }
+}
+
+/// Seen from there, the group and the session have no number: Linux says 0 (pid_namespaces(7)).
+#[test]
+fn a_signal_reaches_the_shell_in_a_container_whose_group_began_outside() {
+    require_programs!("unshare");
+    require!(
+        rustix::process::geteuid().is_root(),
+        "only root can begin a space of process numbers"
+    );
+    let place = Sandbox::new();
+    let container = ["unshare", "--pid", "--fork", "--mount-proc"];
+    assert_eq!(said_by_a_script(&place, &container, "TERM").trim(), "143");
+    wait_until_gone(&place);
+    // The copies of `par`, and what they started, end there, too.
+    let script = "yes | \"$0\" par -j2 sh -c 'sleep 95 & echo; wait' >out & \
+        until test -s out; do sleep 0.01; done; kill $!; wait $!; echo $?; \
+cat /proc/[0-9]*/comm | grep -c sleep";
+    let mut command = place.command("unshare");
+    command.args(&container[1..]).args(["sh", "-c", script, &program()]);
+    let ended = finish(command);
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "143\n0\n", "{}", ended.stderr);
 }
 
 /// What a shell with this trap says when fullbore, or its whole group, gets SIGTERM while the shell waits for `first`.

@@ -37,7 +37,16 @@ pub fn terminal_size(fd: impl AsFd) -> Option<TerminalSize> {
 ///
 /// Source: tcgetpgrp(3), termios(3) on `TOSTOP`.
 pub fn is_foreground(fd: impl AsFd) -> bool {
-    tcgetpgrp(fd).is_ok_and(|group| group == rustix::process::getpgrp())
+    tcgetpgrp(fd).is_ok_and(|group| own_group() == Some(group.as_raw_pid()))
+}
+
+/// The process group of this process; `Some(0)` if it began outside this container, which getpgrp(2) of rustix cannot say.
+///
+/// Source: proc_pid_stat(5), `pgrp`.
+fn own_group() -> Option<i32> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name, in parentheses, may have spaces and parentheses in it; then state and parent.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(2)?.parse().ok()
 }
 
 /// Whether the terminal `fd` is in its ordinary mode, in which it hands over whole lines.

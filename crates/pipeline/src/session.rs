@@ -340,7 +340,8 @@ impl Session {
             Sender::Unclear { pid } => {
                 let known = self.watch.observed.topology.processes.keys().copied();
                 let a_moment_ago_ns = self.elapsed_ns().saturating_sub(A_MOMENT_NS);
-                self.doubts.push(Doubt::new(number, pid, known, a_moment_ago_ns));
+                let root = Root::system();
+                self.doubts.push(Doubt::new(&root, number, pid, known, a_moment_ago_ns));
             }
         }
     }

@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, child_subreaper, getpid, getsid, kill_process, set_child_subreaper,
-    waitpid,
+    Pid, Signal, WaitOptions, child_subreaper, getpid, kill_process, set_child_subreaper, waitpid,
 };
 
 /// Between two looks at what is left.
@@ -54,11 +53,11 @@ impl Orphans {
         // Their numbers may be given to others now.
         self.copies.clear();
         let deadline = Instant::now() + grace;
-        let session = getsid(None);
+        let own = session(getpid());
         let mut told = HashSet::new();
         loop {
             self.look();
-            let is_left = |pid: &Pid| self.seen.contains(pid) && getsid(Some(*pid)) == session;
+            let is_left = |pid: &Pid| self.seen.contains(pid) && session(*pid) == own;
             let left: Vec<Pid> = children(getpid()).into_iter().filter(is_left).collect();
             if left.is_empty() {
                 return;
@@ -130,9 +129,27 @@ fn children(of: Pid) -> HashSet<Pid> {
     lists.flat_map(pids).collect()
 }
 
+/// The session of a process; `Some(0)` for one that began outside this container, which getsid(2) of rustix cannot say.
+///
+/// Source: proc_pid_stat(5), `session`.
+fn session(of: Pid) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", of.as_raw_pid())).ok()?;
+    // The name, in parentheses, may have spaces and parentheses in it; then state, parent and group.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(3)?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_session_is_that_of_getsid_where_that_can_say_it() {
+        let own = session(getpid()).unwrap();
+        if own != 0 {
+            assert_eq!(own, rustix::process::getsid(None).unwrap().as_raw_pid());
+        }
+        assert_eq!(session(Pid::from_raw(i32::MAX).unwrap()), None);
+    }
 
     #[test]
     fn a_process_adopts_only_while_something_is_ended() {

@@ -9,7 +9,7 @@
 use std::time::{Duration, Instant};
 
 use fullbore_proc::{Root, State, Status};
-use rustix::process::{Pid, getpgid, getpgrp};
+use rustix::process::getpid;
 
 /// kill(2) reaches the processes of a group one after the other; this is far longer than that takes.
 const SETTLE: Duration = Duration::from_millis(20);
@@ -43,14 +43,16 @@ pub(crate) enum Evidence {
 impl Doubt {
     /// A doubt about a signal that came just now. `known` are the processes of the pipeline, seen before.
     pub(crate) fn new(
+        root: &Root,
         number: i32,
         sender: Option<i32>,
         known: impl Iterator<Item = i32>,
         since_ns: u64,
     ) -> Self {
-        let group = getpgrp();
-        let is_of_group =
-            |pid: &i32| Pid::from_raw(*pid).is_some_and(|pid| getpgid(Some(pid)) == Ok(group));
+        // In a container, the group may be 0: it began outside.
+        let group_of = |pid: i32| root.stat(pid).map(|stat| stat.group);
+        let own = group_of(getpid().as_raw_pid());
+        let is_of_group = |pid: &i32| own.is_some() && group_of(*pid) == own;
         // Who signals the group to which it belongs gets the signal, too.
         let witnesses = known.chain(sender).filter(is_of_group).collect();
         Self { number, due: Instant::now() + SETTLE, witnesses, since_ns }
