@@ -69,7 +69,7 @@ sanitize: ## run the bookkeeping under Miri and what lends or shares memory unde
 	CARGO_PROFILE_DEV_OPT_LEVEL=1 RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-apparatus --package fullbore-feed \
 		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test exchange --test options --test integrity --test pages --test passing --test memory --test flow
 
-ports: ## run the tests on other CPUs under QEMU: AArch64, RISC-V, s390x, old x86-64 (an hour; installs what it needs)
+ports: ## run the tests on other CPUs under QEMU: AArch64, RISC-V, s390x, old x86-64 (two hours; installs what it needs)
 	CARGO="$(CARGO)" scripts/ports $(PLATFORMS)
 
 ports-short: ## the same, but only what differs between CPUs, and less of it (3 minutes once it is built)

@@ -25,3 +25,11 @@ pub(crate) fn skipped(why: &str) {
     );
     eprintln!("skipped: {why}");
 }
+
+/// Whether this is Linux `major.minor` or later.
+pub(crate) fn kernel_is_at_least(major: u32, minor: u32) -> bool {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let numbers: Vec<u32> =
+        release.split(['.', '-']).map_while(|number| number.parse().ok()).take(2).collect();
+    numbers >= vec![major, minor]
+}

@@ -187,10 +187,14 @@ pub(crate) fn relay_ends() -> &'static str {
     ENDS.get_or_init(|| example("fullbore-relay-ends")).to_str().unwrap()
 }
 
-/// The programs of known behaviour, built once for each run of the tests.
+/// The programs of known behaviour, built once for each run of the tests; `FULLBORE_EXAMPLES` names the folder of those that
+/// are built already, for machines without Cargo.
 fn example(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
+        if let Some(built) = std::env::var_os("FULLBORE_EXAMPLES") {
+            return PathBuf::from(built);
+        }
         let profile_dir = Path::new(env!("CARGO_BIN_EXE_fullbore")).parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--quiet", "--examples"]);
