@@ -10,8 +10,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::cases::verdicts::{self, Judgement};
 use crate::gate::Pass;
-use crate::processes::{Process, Running, marked};
+use crate::processes::{Process, Running, has_open, marked};
 use crate::sandbox::{Sandbox, eventually, finish, with_fixture, within};
+use crate::terminal::SOON;
 
 /// CPU time that a process has used, in clock ticks.
 fn ticks(process: Process) -> u64 {
@@ -188,6 +189,7 @@ fn ctrl_c_prints_the_verdict_and_the_pipeline_goes_on() {
     let slow = running.process("--name slow");
     let mut command = place.fullbore(&["attach", &slow.0.to_string()]);
     let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    within(SOON, || has_open(child.id(), &format!("/proc/{}/", slow.0))).unwrap();
     // Long enough to say something.
     within(Duration::from_millis(700), || None::<()>);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();

@@ -186,3 +186,13 @@ impl Drop for Running<'_> {
         marked(self.place.mark()).into_iter().for_each(Process::kill);
     }
 }
+
+/// Whether a process has a file open whose name begins so.
+pub(crate) fn has_open(pid: u32, name: &str) -> Option<()> {
+    let mut fds = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let is_it = |entry: std::io::Result<std::fs::DirEntry>| {
+        let link = std::fs::read_link(entry.ok()?.path()).ok()?;
+        link.to_str()?.starts_with(name).then_some(())
+    };
+    fds.find_map(is_it)
+}

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::processes::{Process, marked, running};
+use crate::processes::{Process, has_open, marked, running};
 use crate::require::kernel_is_at_least;
 use crate::sandbox::{Sandbox, finish, fullbore, status_text, wait_or_kill, within};
 use crate::terminal::{SOON, Terminal};
@@ -201,16 +201,6 @@ fn said_by_a_trap(trap: &str, first: &str, send: impl Fn(Pid)) -> String {
     send(Pid::from_child(&child));
     assert!(wait_or_kill(&mut child, "a trap").success());
     std::io::read_to_string(child.stdout.take().unwrap()).unwrap()
-}
-
-/// Whether a process has a file open whose name begins so.
-fn has_open(pid: u32, name: &str) -> Option<()> {
-    let mut fds = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
-    let is_it = |entry: std::io::Result<std::fs::DirEntry>| {
-        let link = std::fs::read_link(entry.ok()?.path()).ok()?;
-        link.to_str()?.starts_with(name).then_some(())
-    };
-    fds.find_map(is_it)
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
@@ -150,6 +151,11 @@ impl Pages {
     ///
     /// Source: clone(2), wait(2).
     pub(crate) fn share(&mut self) -> io::Result<()> {
+        self.share_in_turn(&turn())
+    }
+
+    /// The same for who already has the turn.
+    pub(crate) fn share_in_turn(&mut self, _turn: &Turn) -> io::Result<()> {
         start_child().and_then(wait_for)
     }
 
@@ -172,6 +178,18 @@ impl Drop for Pages {
         // Pages that a pipe holds live on until someone reads them.
         unmap(self.base.as_ptr(), self.len);
     }
+}
+
+/// Who has it is the only one here to start a child: while one lives, Linux copies pages that it would give back otherwise.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    _guard: MutexGuard<'static, ()>,
+}
+
+/// Waits for the turn.
+pub(crate) fn turn() -> Turn {
+    static TURN: Mutex<()> = Mutex::new(());
+    Turn { _guard: TURN.lock().unwrap_or_else(PoisonError::into_inner) }
 }
 
 /// Starts a child process on this CPU that does nothing but exit. Waking another CPU would take longer than the child
@@ -260,9 +278,9 @@ pub(crate) fn minor_faults(whose: Faults) -> u64 {
 /// Makes tests take turns that share pages or count page faults. Sharing affects the whole process with its stacks, and
 /// some faults are counted for the process as a whole.
 #[cfg(test)]
-pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
-    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether pages can be shared with a child here; says so if not. An emulator of programs starts no child that shares
