@@ -69,10 +69,10 @@ sanitize: ## run the bookkeeping under Miri and what lends or shares memory unde
 	CARGO_PROFILE_DEV_OPT_LEVEL=1 RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-apparatus --package fullbore-feed \
 		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test exchange --test options --test integrity --test pages --test passing --test memory --test flow
 
-ports: ## run the tests on other CPUs under QEMU: AArch64, RISC-V, s390x, old x86-64 (two hours; installs what it needs)
+ports: ## run the tests under QEMU on other CPUs (AArch64, RISC-V, s390x, old x86-64) and kernels (hours; installs what it needs)
 	CARGO="$(CARGO)" scripts/ports $(PLATFORMS)
 
-ports-short: ## the same, but only what differs between CPUs, and less of it (3 minutes once it is built)
+ports-short: ## the same, but only what differs, and less of it (a few minutes for each platform once it is built)
 	CARGO="$(CARGO)" scripts/ports --short $(PLATFORMS)
 
 bench: ## measure every claim; writes docs/claims.md, docs/zero-copy.md, docs/stages.md (an hour)
