@@ -7,7 +7,7 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | Which descriptors did this process inherit? | [`inherited`], [`stdin_was_closed`], [`stdout_was_closed`] |
+//! | Which descriptors did this process inherit? | [`inherited_numbers`], [`inherited`], [`stdin_was_closed`], [`stdout_was_closed`] |
 //! | Did it inherit an ignored SIGPIPE? | [`sigpipe_was_ignored`] |
 //! | Which signals does what it starts ignore? | [`hand_on_ignored_signals`] |
 //! | How does it end by a signal? | [`raise_unhandled`] |
@@ -35,7 +35,7 @@ pub use signals::{
 };
 pub use slice::{run_in_short_slices, run_only_when_idle};
 pub use start::{
-    hand_on_closed_descriptors, inherited, let_go_of_inherited, note_start, sigpipe_was_ignored,
-    stdin_was_closed, stdout_was_closed, was_ignored,
+    hand_on_closed_descriptors, inherited, inherited_numbers, let_go_of_inherited, note_start,
+    sigpipe_was_ignored, stdin_was_closed, stdout_was_closed, was_ignored,
 };
 pub use usage::children_cpu_time;

@@ -147,6 +147,16 @@ pub fn inherited(number: u16) -> io::Result<OwnedFd> {
     }
 }
 
+/// The numbers of the descriptors that this process was started with and has not closed since; `None` where they are
+/// unknown, because [`note_start`] was not called or could not read `/proc/self/fd`.
+#[must_use]
+pub fn inherited_numbers() -> Option<Vec<RawFd>> {
+    let start = START.get()?;
+    let list = start.inherited.lock().unwrap_or_else(PoisonError::into_inner);
+    let standard = (0..).zip(start.closed).filter(|(_, closed)| !closed).map(|(number, _)| number);
+    Some(standard.chain(list.as_ref()?.iter().map(AsRawFd::as_raw_fd)).collect())
+}
+
 /// Makes descriptors 0 to 2 that were closed when this process was started closed in the processes it starts, too.
 /// Otherwise those would inherit the `/dev/null` that the language's runtime opened. Does nothing where [`note_start`]
 /// was not called.

@@ -63,7 +63,6 @@ pub(crate) struct Started {
 /// case and Linux refuses them.
 pub(crate) fn start(command: &Command, exact: Exact, profile: bool) -> Result<Started, Error> {
     let mut gaps = Vec::new();
-    let outside = inherited_pipes();
     let own = std::process::id().cast_signed();
     let strangers = Root::system().try_children(own, own).unwrap_or_default();
     // Processes whose parent ends become our children instead of init's, so their stage stays known.
@@ -87,6 +86,8 @@ pub(crate) fn start(command: &Command, exact: Exact, profile: bool) -> Result<St
         .spawn()
         .map_err(|source| Error::Start { program: command.program().clone(), source })?;
     let pid = child.id().cast_signed();
+    // Read while the program is loaded.
+    let outside = inherited_pipes();
     let pidfd = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
     if let Err(error) = fullbore_process::let_go_of_inherited() {
         gaps.push(format!(
@@ -105,9 +106,15 @@ pub(crate) fn start(command: &Command, exact: Exact, profile: bool) -> Result<St
     Ok(Started { pid, pidfd, at, unix_ns, outside, strangers, gaps, switches, profiling })
 }
 
-/// The pipes among the descriptors of this process.
+/// The pipes among the descriptors that this process was started with.
 fn inherited_pipes() -> BTreeSet<PipeId> {
-    let fds = Root::system().fds(std::process::id().cast_signed()).unwrap_or_default();
+    let own = std::process::id().cast_signed();
+    let root = Root::system();
+    let fds = match fullbore_process::inherited_numbers() {
+        Some(numbers) => numbers.into_iter().filter_map(|number| root.fd(own, number)).collect(),
+        // Not known in a program that does not record it.
+        None => root.fds(own).unwrap_or_default(),
+    };
     fds.iter().filter_map(|fd| pipe_of(&fd.target)).collect()
 }
 
