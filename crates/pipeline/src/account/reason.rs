@@ -18,6 +18,11 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
+    /// For data or for room.
+    pub(crate) fn is_on_a_pipe(self) -> bool {
+        matches!(self, Self::Reading(_) | Self::Writing(_))
+    }
+
     /// Which of several waiting threads speaks for the stage: the one on the path of the data.
     pub(crate) fn rank(self) -> u8 {
         match self {

@@ -36,6 +36,8 @@ pub(crate) struct StageAccount {
 pub(crate) struct Processes {
     /// Most threads of one process at a time.
     pub(crate) threads: u32,
+    /// Threads of theirs wait on different pipes at this moment.
+    pub(crate) wait_on_several_pipes: bool,
     pub(crate) peak_memory_bytes: Option<u64>,
     /// Processes that came and went between two samples; only switches tell of them.
     pub(crate) unseen: u32,
@@ -118,6 +120,7 @@ impl StageAccount {
     ) -> Divided {
         let from_ns = self.last_ns.min(now_ns);
         self.note(sample.now(), now_ns);
+        self.processes.wait_on_several_pipes = sample.waits_on_several_pipes;
         let divided = self.divider.divide(sample, to_ns - from_ns);
         for (reason, ns) in &divided.reasons {
             if let Reason::Other(cause) = reason {
