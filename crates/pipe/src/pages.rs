@@ -306,7 +306,7 @@ pub(crate) fn skipped(why: &str) {
 #[cfg(test)]
 pub(crate) fn address_space() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
-    text.split(' ').next().unwrap().parse::<usize>().unwrap() * PAGE_BYTES
+    text.split(' ').next().unwrap().parse::<usize>().unwrap() * rustix::param::page_size()
 }
 
 #[cfg(test)]

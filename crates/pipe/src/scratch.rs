@@ -149,7 +149,7 @@ mod tests {
         bytes.fill(1);
         Pages::map(HUGE_BYTES).unwrap().share().unwrap();
         let before = minor_faults(Faults::OfThread);
-        for page in bytes.chunks_mut(PAGE_BYTES) {
+        for page in bytes.chunks_mut(rustix::param::page_size()) {
             page[0] = 2;
         }
         minor_faults(Faults::OfThread) - before
@@ -161,7 +161,7 @@ mod tests {
         if !can_share() {
             return;
         }
-        let len = PAGES * PAGE_BYTES;
+        let len = PAGES * rustix::param::page_size();
         let on_the_heap = faults_after_renewal(&mut vec![0; len]);
         assert!(on_the_heap >= PAGES as u64, "the comparison: {on_the_heap} faults");
         let here = faults_after_renewal(&mut Scratch::new(len));

@@ -286,6 +286,16 @@ mod tests {
     const PID: i32 = 42;
     const CLOCKWORKS: [Clockwork; 2] = [Clockwork::Scheduler, Clockwork::Ticks(10_000_000)];
 
+    /// read(2) from descriptor 0 and write(2) to 1: the number, which each kind of CPU has its own of, and the descriptor.
+    const X86: bool = cfg!(target_arch = "x86_64");
+    const READ: (u32, u32) = (if X86 { 0 } else { 63 }, 0);
+    const WRITE: (u32, u32) = (if X86 { 1 } else { 64 }, 1);
+
+    /// What /proc says of a thread that is in this call.
+    fn called((number, descriptor): (u32, u32)) -> String {
+        format!("{number} {descriptor:#x} 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n")
+    }
+
     /// A folder like `/proc` with one thread in it, and the file of its times, which is not there yet.
     fn a_thread(clockwork: Clockwork) -> (TempDir, PathBuf) {
         let place = tempfile::tempdir().unwrap();
@@ -364,11 +374,11 @@ mod tests {
         let mut task = opened(&place, Clockwork::Scheduler);
         assert_eq!(doing(&mut task), Some(Activity::Running));
         // It blocked without having got a CPU again: it had one.
-        show(7, "0 0x0 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n");
+        show(7, &called(READ));
         assert_eq!(doing(&mut task), Some(reading));
         show(7, "this is not read");
         assert_eq!(doing(&mut task), Some(reading));
-        show(8, "1 0x1 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n");
+        show(8, &called(WRITE));
         assert_eq!(doing(&mut task), Some(writing));
     }
 
@@ -380,8 +390,7 @@ mod tests {
                 format!("42 (cat) {state} 1 42 9 0 -1 0 0 0 0 0 7 0 0 0 20 0 1 0 98765 0 0\n");
             fs::write(place.path().join("42/stat"), stat).unwrap();
             fs::write(&times, format!("100 10 {slices}\n")).unwrap();
-            let call = "0 0x0 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n";
-            fs::write(times.with_file_name("syscall"), call).unwrap();
+            fs::write(times.with_file_name("syscall"), called(READ)).unwrap();
         };
         show('S', 7);
         let root = Root::at(place.path());
@@ -425,9 +434,8 @@ mod tests {
         fs::write(&times, "42 (cat) S 1 42 9 0 -1 0 0 0 0 0 7 0 0 0 20 0 1 0 98765 0 0\n").unwrap();
         fs::write(times.with_file_name("syscall"), "running\n").unwrap();
         let mut task = opened(&place, clockwork);
-        for (call, wait) in [("0 0x0", Wait::Read(0)), ("1 0x1", Wait::Write(1))] {
-            let text = format!("{call} 0x1 0x2 0x3 0x4 0x5 0x7ffc00000000 0x7f0000000000\n");
-            fs::write(times.with_file_name("syscall"), text).unwrap();
+        for (call, wait) in [(READ, Wait::Read(0)), (WRITE, Wait::Write(1))] {
+            fs::write(times.with_file_name("syscall"), called(call)).unwrap();
             let activity = read(&mut task, clockwork).unwrap().activity;
             assert_eq!(activity, Some(Activity::Blocked(wait)));
         }
