@@ -48,9 +48,9 @@ fn the_copies_of_par_are_one_stage() {
 fn a_program_that_passes_its_input_through_another_is_not_stuck_while_there_is_no_input() {
     let _pass = Pass::side_by_side();
     let place = Sandbox::new();
-    // Under another name, par is any program with a thread that reads its input, and one that reads what its child answers.
+    // Under another name, par is any program that waits for its input and for what its child answers.
     let relay = place.copy_program(crate::sandbox::fullbore(), "relay");
-    let line = format!("{{ sleep 2; seq 9; }} | {} par -j1 -- cat | wc -l", relay.display());
+    let line = format!("sleep 2 | {} par --auto -- awk 1 | wc -l", relay.display());
     let record = place.record(&[], &line);
     assert!(record.stages.iter().any(|stage| stage.title().contains("relay")), "{record:?}");
     assert!(record.incidents.is_empty(), "{:?}", record.incidents);

@@ -166,8 +166,8 @@ impl Scene<'_> {
     /// Stages that wait for each other in a circle, each with the pipe it waits on.
     ///
     /// A stage is lost when everyone who could help it is lost. So those with other hope are struck from the
-    /// stuck ones, until only the lost remain. A stage whose threads wait on different pipes has other hope: a program that
-    /// passes its input through another one waits for both.
+    /// stuck ones, until only the lost remain. A stage that waits for one of several pipes has other hope: a program that passes
+    /// its input through another one waits for both.
     fn circle(&self, stuck: &[Stuck]) -> Option<Vec<Stuck>> {
         let may_be_lost = |(stage, _): &Stuck| {
             self.accounts.stages.get(*stage).is_some_and(|s| !s.processes.wait_on_several_pipes)

@@ -23,7 +23,7 @@ pub(crate) struct StageSample {
     pub(crate) running_tasks: u32,
     /// Why it waits, by the thread that ranks highest.
     pub(crate) reason: Option<Reason>,
-    /// Others of its threads wait on other pipes.
+    /// It waits for one of several pipes (poll(2)), or its threads wait for different ones.
     pub(crate) waits_on_several_pipes: bool,
     /// The same from every switch, where that is known.
     pub(crate) counted: Option<StageTimes>,
@@ -49,8 +49,8 @@ impl StageSample {
             _ if has_ended => {}
             None => self.running_tasks += 1,
             Some(reason) => {
-                self.waits_on_several_pipes |=
-                    self.reason.is_some_and(|other| other.is_on_a_pipe() && other != reason)
+                self.waits_on_several_pipes |= task.doing.is_at_several_pipes()
+                    || self.reason.is_some_and(|other| other.is_on_a_pipe() && other != reason)
                         && reason.is_on_a_pipe();
                 if self.reason.as_ref().is_none_or(|other| reason.rank() > other.rank()) {
                     self.reason = Some(reason);

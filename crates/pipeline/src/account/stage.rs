@@ -36,7 +36,7 @@ pub(crate) struct StageAccount {
 pub(crate) struct Processes {
     /// Most threads of one process at a time.
     pub(crate) threads: u32,
-    /// Threads of theirs wait on different pipes at this moment.
+    /// They wait for one of several pipes at this moment.
     pub(crate) wait_on_several_pipes: bool,
     pub(crate) peak_memory_bytes: Option<u64>,
     /// Processes that came and went between two samples; only switches tell of them.
