@@ -166,20 +166,21 @@ impl Scene<'_> {
     /// Stages that wait for each other in a circle, each with the pipe it waits on.
     ///
     /// A stage is lost when everyone who could help it is lost. So those with other hope are struck from the
-    /// stuck ones, until only the lost remain. A stage that waits for one of several pipes has other hope: a program that passes
-    /// its input through another one waits for both.
+    /// stuck ones, until only the lost remain. A stage may wait for several pipes, and needs help at one of them only: a
+    /// program that passes its input through another one waits for both.
     fn circle(&self, stuck: &[Stuck]) -> Option<Vec<Stuck>> {
-        let may_be_lost = |(stage, _): &Stuck| {
-            self.accounts.stages.get(*stage).is_some_and(|s| !s.processes.wait_on_several_pipes)
-        };
-        let mut lost: Vec<Stuck> = stuck.iter().copied().filter(may_be_lost).collect();
+        let mut lost: Vec<Stuck> = stuck.to_vec();
         loop {
             let names: BTreeSet<usize> = lost.iter().map(|(stage, _)| *stage).collect();
             let before = lost.len();
             lost.retain(|(stage, pipe)| {
-                let hope = self.who_could_help(*stage, *pipe);
-                !hope.is_empty()
-                    && hope.iter().all(|helper| names.contains(helper) && helper != stage)
+                let is_lost_at = |hope: BTreeSet<usize>| {
+                    !hope.is_empty()
+                        && hope.iter().all(|helper| names.contains(helper) && helper != stage)
+                };
+                let others = &self.accounts.stages[*stage].processes.awaited_pipes;
+                is_lost_at(self.who_could_help(*stage, *pipe))
+                    && others.iter().all(|reason| is_lost_at(self.who_could_end(*reason)))
             });
             if lost.len() == before {
                 break;
@@ -189,12 +190,21 @@ impl Scene<'_> {
     }
 
     fn who_could_help(&self, stage: usize, pipe: PipeKey) -> BTreeSet<usize> {
+        self.who_could_end(match self.now(stage) {
+            Some(Now::Blocked(Reason::Reading(_))) => Reason::Reading(pipe),
+            _ => Reason::Writing(pipe),
+        })
+    }
+
+    /// The stages that hold the other end of the pipe that is waited for; none where it leads outside.
+    fn who_could_end(&self, wait: Reason) -> BTreeSet<usize> {
+        let (pipe, end) = match wait {
+            Reason::Reading(pipe) => (pipe, End::Write),
+            Reason::Writing(pipe) => (pipe, End::Read),
+            Reason::Other(_) => return BTreeSet::new(),
+        };
         let pipe = self.topology.pipes.get(pipe).filter(|pipe| !pipe.is_outside);
-        let Some(pipe) = pipe else { return BTreeSet::new() };
-        match self.now(stage) {
-            Some(Now::Blocked(Reason::Reading(_))) => pipe.holders(End::Write),
-            _ => pipe.holders(End::Read),
-        }
+        pipe.map(|pipe| pipe.holders(end)).unwrap_or_default()
     }
 
     /// From any lost stage to its helper and on, until a stage comes again.

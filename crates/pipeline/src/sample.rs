@@ -267,16 +267,6 @@ pub(crate) enum Doing {
     Waiting(Cause),
 }
 
-impl Doing {
-    /// It waits for more than one pipe at a time.
-    pub(crate) fn is_at_several_pipes(&self) -> bool {
-        let Self::Polling { reads, writes } = self else { return false };
-        let mut pipes =
-            reads.iter().chain(writes).filter(|place| matches!(place, Awaited::Pipe(_)));
-        pipes.next().is_some_and(|first| pipes.any(|other| other != first))
-    }
-}
-
 /// What a descriptor leads to, as far as waiting for it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

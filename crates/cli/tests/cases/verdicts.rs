@@ -401,9 +401,17 @@ fn mishaps() -> Vec<Known> {
     let deadlock = "mkfifo a b; \
         timeout 3 sh -c 'exec 3>a 4>b; head -c 1000000 /dev/zero >&3; echo end >&4' & \
         timeout 3 sh -c 'exec 5<a 6<b; cat <&6; cat <&5' >/dev/null & wait";
+    let of_pollers = "mkfifo a b c d; \
+        timeout 3 python3 -c 'import os, select; p = select.poll(); \
+            [p.register(os.open(f, os.O_RDONLY), select.POLLIN) for f in \"ab\"]; \
+            k = [os.open(f, os.O_WRONLY) for f in \"cd\"]; p.poll()' & \
+        timeout 3 python3 -c 'import os, select; p = select.poll(); \
+            k = [os.open(f, os.O_WRONLY) for f in \"ab\"]; \
+            [p.register(os.open(f, os.O_RDONLY), select.POLLIN) for f in \"cd\"]; p.poll()' & wait";
     vec![
         known("leaked_write_end", &[LeakedEnd], &[], "{ sleep 3 & echo x; } | cat"),
         known("deadlock_through_two_fifos", &[Deadlock], &[], deadlock),
+        known("deadlock_of_two_that_poll", &[Deadlock], &[], of_pollers).needing(&["python3"]),
     ]
 }
 

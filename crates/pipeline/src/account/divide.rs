@@ -1,6 +1,6 @@
 //! Dividing a stage's time between running, waiting for a CPU and the reasons to wait.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::account::claims::Claims;
 use crate::account::late::Late;
@@ -12,7 +12,7 @@ use crate::sample::TaskLook;
 use fullbore_record::Cause;
 
 /// What one sample says about a stage, over all its processes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct StageSample {
     /// CPU time since the sample before, of all threads and waited-for children.
     pub(crate) run_sum_ns: u64,
@@ -23,8 +23,8 @@ pub(crate) struct StageSample {
     pub(crate) running_tasks: u32,
     /// Why it waits, by the thread that ranks highest.
     pub(crate) reason: Option<Reason>,
-    /// It waits for one of several pipes (poll(2)), or its threads wait for different ones.
-    pub(crate) waits_on_several_pipes: bool,
+    /// Every pipe that one of its threads waits for.
+    pub(crate) pipes: BTreeSet<Reason>,
     /// The same from every switch, where that is known.
     pub(crate) counted: Option<StageTimes>,
 }
@@ -49,9 +49,6 @@ impl StageSample {
             _ if has_ended => {}
             None => self.running_tasks += 1,
             Some(reason) => {
-                self.waits_on_several_pipes |= task.doing.is_at_several_pipes()
-                    || self.reason.is_some_and(|other| other.is_on_a_pipe() && other != reason)
-                        && reason.is_on_a_pipe();
                 if self.reason.as_ref().is_none_or(|other| reason.rank() > other.rank()) {
                     self.reason = Some(reason);
                 }

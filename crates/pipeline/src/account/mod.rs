@@ -24,7 +24,7 @@ use crate::account::on_cpu::{Counted, OnCpu};
 use crate::account::pipe::PipeAccount;
 use crate::account::process::ProcessAccount;
 use crate::account::programs::{MainProgram, Programs};
-use crate::account::reason::{Reason, Starving, full_pipe, reason, within_par};
+use crate::account::reason::{Reason, Starving, awaited_pipes, full_pipe, reason, within_par};
 use crate::account::series::Clock;
 use crate::account::stage::StageAccount;
 use crate::account::unsettled::Rates;
@@ -239,6 +239,10 @@ impl Accounts {
                 _ => reason,
             };
             sample.add(task, reason, seen.has_ended);
+            if !seen.has_ended {
+                let pipes = awaited_pipes(&task.doing, account.stage, &topology.pipes);
+                sample.pipes.extend(pipes);
+            }
             if let Some(alone) = self.alone.sample(account.stage, seen.pid) {
                 // The pipes that lead to others of its stage are pipes then.
                 let reason = reason::reason(&task.doing, NO_STAGE, &topology.pipes, &self.starving);

@@ -18,11 +18,6 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// For data or for room.
-    pub(crate) fn is_on_a_pipe(self) -> bool {
-        matches!(self, Self::Reading(_) | Self::Writing(_))
-    }
-
     /// Which of several waiting threads speaks for the stage: the one on the path of the data.
     pub(crate) fn rank(self) -> u8 {
         match self {
@@ -99,10 +94,27 @@ pub(crate) fn reason(
             before,
         ),
     };
-    let (Reason::Reading(pipe) | Reason::Writing(pipe)) = reason else { return Some(reason) };
-    // A pipe within a stage (a program and its helper) is the stage's own affair.
-    let is_inner = pipes.get(pipe).is_some_and(|pipe| pipe.is_within(stage));
-    Some(if is_inner { Reason::Other(Cause::Child) } else { reason })
+    Some(if is_inner(reason, stage, pipes) { Reason::Other(Cause::Child) } else { reason })
+}
+
+/// A pipe within a stage (a program and its helper) is the stage's own affair.
+fn is_inner(reason: Reason, stage: usize, pipes: &Pipes) -> bool {
+    let (Reason::Reading(pipe) | Reason::Writing(pipe)) = reason else { return false };
+    pipes.get(pipe).is_some_and(|pipe| pipe.is_within(stage))
+}
+
+/// Every pipe that a thread of `stage` waits for: who polls several goes on when one of them is ready.
+pub(crate) fn awaited_pipes(doing: &Doing, stage: usize, pipes: &Pipes) -> Vec<Reason> {
+    let (reads, writes) = match doing {
+        Doing::Reading(place) => (std::slice::from_ref(place), &[][..]),
+        Doing::Writing(place) => (&[][..], std::slice::from_ref(place)),
+        Doing::Polling { reads, writes } => (&reads[..], &writes[..]),
+        Doing::Running | Doing::Moving { .. } | Doing::Waiting(_) => return Vec::new(),
+    };
+    let reads = reads.iter().map(|place| at(*place, Reason::Reading, pipes));
+    let all = reads.chain(writes.iter().map(|place| at(*place, Reason::Writing, pipes)));
+    all.filter(|reason| !matches!(reason, Reason::Other(_)) && !is_inner(*reason, stage, pipes))
+        .collect()
 }
 
 fn at(place: Awaited, way: fn(PipeKey) -> Reason, pipes: &Pipes) -> Reason {

@@ -1,6 +1,6 @@
 //! The account of one stage: where its time went, what it moved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::account::divide::{Divided, Divider, Now, StageSample};
 use crate::account::programs::Programs;
@@ -36,8 +36,8 @@ pub(crate) struct StageAccount {
 pub(crate) struct Processes {
     /// Most threads of one process at a time.
     pub(crate) threads: u32,
-    /// They wait for one of several pipes at this moment.
-    pub(crate) wait_on_several_pipes: bool,
+    /// Every pipe that one of their threads waits for at this moment.
+    pub(crate) awaited_pipes: BTreeSet<Reason>,
     pub(crate) peak_memory_bytes: Option<u64>,
     /// Processes that came and went between two samples; only switches tell of them.
     pub(crate) unseen: u32,
@@ -120,7 +120,7 @@ impl StageAccount {
     ) -> Divided {
         let from_ns = self.last_ns.min(now_ns);
         self.note(sample.now(), now_ns);
-        self.processes.wait_on_several_pipes = sample.waits_on_several_pipes;
+        self.processes.awaited_pipes.clone_from(&sample.pipes);
         let divided = self.divider.divide(sample, to_ns - from_ns);
         for (reason, ns) in &divided.reasons {
             if let Reason::Other(cause) = reason {

@@ -74,7 +74,9 @@ const KEPT: [i32; 11] = [
 /// Two threads that listen: for signals, and for the ends of children.
 #[derive(Debug)]
 pub(crate) struct Events {
+    /// Takes more signals to listen for, of those that this process does not ignore.
     signals: Handle,
+    own: Status,
     receiver: Receiver<Event>,
     /// Tells the waiting thread which child is the shell.
     begin: mpsc::Sender<i32>,
@@ -97,7 +99,8 @@ impl Events {
         // By a handler, since the event comes through another thread: later than the sample that needs to know.
         let continued = Arc::<AtomicBool>::default();
         signal_hook::flag::register(SIGCONT, continued.clone()).map_err(Error::Signals)?;
-        let signals = listen_for_signals(shows_something, sender.clone())?;
+        let own = Root::system().status(std::process::id().cast_signed()).unwrap_or_default();
+        let signals = listen_for_signals(shows_something, &own, sender.clone())?;
         let (begin, shell) = channel();
         let shell_io = Arc::<Mutex<Option<Io>>>::default();
         let last_io = shell_io.clone();
@@ -107,17 +110,17 @@ impl Events {
             wait_for_children(shell, &last_io, &sender);
         };
         thread::Builder::new().name("wait".to_owned()).spawn(waiting).map_err(Error::Thread)?;
-        Ok(Self { signals, receiver, begin, continued, shell_io })
+        Ok(Self { signals, own, receiver, begin, continued, shell_io })
     }
 
     /// The shell was started: from now on the ends of all children of this process are collected, and real-time signals are
     /// heard, too. To listen for a signal takes the longer the more are listened for, and these are half of all: before the
-    /// start, they would take a seventh of a millisecond of every run.
+    /// start, they would take a tenth of a millisecond of every run.
     pub(crate) fn begin(&self, shell: i32) {
         // The thread waits for exactly this message, so it is there to take it.
         let _ = self.begin.send(shell);
-        let own = own_status();
-        add_signals(&self.signals, (FIRST_REAL_TIME..=LAST).filter(|number| !own.ignores(*number)));
+        let is_heard = |number: &i32| !self.own.ignores(*number);
+        add_signals(&self.signals, (FIRST_REAL_TIME..=LAST).filter(is_heard));
     }
 
     /// Becomes true when this process is continued after a stop (SIGCONT).
@@ -136,10 +139,6 @@ impl Events {
     }
 }
 
-fn own_status() -> Status {
-    Root::system().status(std::process::id().cast_signed()).unwrap_or_default()
-}
-
 fn add_signals(to: &Handle, numbers: impl Iterator<Item = i32>) {
     for number in numbers {
         // The C library keeps two or three of the 64 for itself, and refuses them.
@@ -148,8 +147,11 @@ fn add_signals(to: &Handle, numbers: impl Iterator<Item = i32>) {
 }
 
 /// Listens for all signals but those of real time.
-fn listen_for_signals(shows_something: bool, to: mpsc::Sender<Event>) -> Result<Handle, Error> {
-    let own = own_status();
+fn listen_for_signals(
+    shows_something: bool,
+    own: &Status,
+    to: mpsc::Sender<Event>,
+) -> Result<Handle, Error> {
     let is_passed_on = |number: &i32| !KEPT.contains(number) && !own.ignores(*number);
     let mut numbers: Vec<i32> = (1..FIRST_REAL_TIME).filter(is_passed_on).collect();
     if shows_something && !own.ignores(SIGTSTP) {
