@@ -5,15 +5,15 @@ use std::sync::mpsc::{self, Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use fullbore_proc::{Io, Root, Status};
+use fullbore_proc::{Io, Root};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{WaitId, WaitIdOptions, WaitOptions, WaitStatus, wait, waitid};
 use signal_hook::consts::signal::{
     SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGILL, SIGKILL, SIGPIPE, SIGSEGV, SIGSTOP, SIGTSTP, SIGTTIN,
     SIGTTOU,
 };
+use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
-use signal_hook::iterator::{Handle, SignalsInfo};
 use signal_hook::low_level::siginfo::{Cause, Origin, Sent};
 
 use crate::Error;
@@ -61,9 +61,6 @@ pub(crate) enum Sender {
 /// Every signal of Linux has a number from 1 to this one.
 const LAST: i32 = 64;
 
-/// From this one on, signals have no meaning but that which programs give them (signal(7), "Real-time signals").
-const FIRST_REAL_TIME: i32 = 32;
-
 /// Signals that are not passed on to the shell when they are sent to fullbore alone: nobody can handle SIGKILL and SIGSTOP;
 /// Rust and signal-hook keep those for faults of the program; SIGPIPE and SIGCHLD tell of our own pipes and children; Linux
 /// stops this process by the signals of the terminal as it stops any other.
@@ -74,9 +71,6 @@ const KEPT: [i32; 11] = [
 /// Two threads that listen: for signals, and for the ends of children.
 #[derive(Debug)]
 pub(crate) struct Events {
-    /// Takes more signals to listen for, of those that this process does not ignore.
-    signals: Handle,
-    own: Status,
     receiver: Receiver<Event>,
     /// Tells the waiting thread which child is the shell.
     begin: mpsc::Sender<i32>,
@@ -99,8 +93,7 @@ impl Events {
         // By a handler, since the event comes through another thread: later than the sample that needs to know.
         let continued = Arc::<AtomicBool>::default();
         signal_hook::flag::register(SIGCONT, continued.clone()).map_err(Error::Signals)?;
-        let own = Root::system().status(std::process::id().cast_signed()).unwrap_or_default();
-        let signals = listen_for_signals(shows_something, &own, sender.clone())?;
+        listen_for_signals(shows_something, sender.clone())?;
         let (begin, shell) = channel();
         let shell_io = Arc::<Mutex<Option<Io>>>::default();
         let last_io = shell_io.clone();
@@ -110,17 +103,13 @@ impl Events {
             wait_for_children(shell, &last_io, &sender);
         };
         thread::Builder::new().name("wait".to_owned()).spawn(waiting).map_err(Error::Thread)?;
-        Ok(Self { signals, own, receiver, begin, continued, shell_io })
+        Ok(Self { receiver, begin, continued, shell_io })
     }
 
-    /// The shell was started: from now on the ends of all children of this process are collected, and real-time signals are
-    /// heard, too. To listen for a signal takes the longer the more are listened for, and these are half of all: before the
-    /// start, they would take a tenth of a millisecond of every run.
+    /// The shell was started: from now on the ends of all children of this process are collected.
     pub(crate) fn begin(&self, shell: i32) {
         // The thread waits for exactly this message, so it is there to take it.
         let _ = self.begin.send(shell);
-        let is_heard = |number: &i32| !self.own.ignores(*number);
-        add_signals(&self.signals, (FIRST_REAL_TIME..=LAST).filter(is_heard));
     }
 
     /// Becomes true when this process is continued after a stop (SIGCONT).
@@ -139,21 +128,10 @@ impl Events {
     }
 }
 
-fn add_signals(to: &Handle, numbers: impl Iterator<Item = i32>) {
-    for number in numbers {
-        // The C library keeps two or three of the 64 for itself, and refuses them.
-        let _ = to.add_signal(number);
-    }
-}
-
-/// Listens for all signals but those of real time.
-fn listen_for_signals(
-    shows_something: bool,
-    own: &Status,
-    to: mpsc::Sender<Event>,
-) -> Result<Handle, Error> {
+fn listen_for_signals(shows_something: bool, to: mpsc::Sender<Event>) -> Result<(), Error> {
+    let own = Root::system().status(std::process::id().cast_signed()).unwrap_or_default();
     let is_passed_on = |number: &i32| !KEPT.contains(number) && !own.ignores(*number);
-    let mut numbers: Vec<i32> = (1..FIRST_REAL_TIME).filter(is_passed_on).collect();
+    let mut numbers: Vec<i32> = (1..=LAST).filter(is_passed_on).collect();
     if shows_something && !own.ignores(SIGTSTP) {
         numbers.push(SIGTSTP);
     }
@@ -163,8 +141,10 @@ fn listen_for_signals(
     }
     let no_numbers: [i32; 0] = [];
     let mut signals = SignalsInfo::<WithOrigin>::new(no_numbers).map_err(Error::Signals)?;
-    let handle = signals.handle();
-    add_signals(&handle, numbers.into_iter());
+    for number in numbers {
+        // The C library keeps two or three of the 64 for itself, and refuses them.
+        let _ = signals.handle().add_signal(number);
+    }
     let listen = move || {
         for origin in &mut signals {
             let Some(sender) = sender_of(&origin) else { continue };
@@ -175,7 +155,7 @@ fn listen_for_signals(
         }
     };
     thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(Error::Thread)?;
-    Ok(handle)
+    Ok(())
 }
 
 /// Who sent a signal; `None`: this process itself, by abort(3), or by writing a file larger than it may (SIGXFSZ).
