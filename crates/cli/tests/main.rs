@@ -60,6 +60,7 @@ mod par_prove;
 mod par_rules;
 mod par_shells;
 mod par_trace;
+mod programs_of_32_bits;
 mod report;
 mod run_par;
 mod sh;

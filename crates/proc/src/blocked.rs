@@ -88,9 +88,11 @@ impl Activity {
             }
         }
         let (stack, instruction) = (register()?, register()?);
-        if number < 0 || is_narrow(stack) && is_narrow(instruction) {
+        if number < 0 {
             return Some(Self::Blocked(Wait::Other));
         }
+        let is_32_bit = is_narrow(stack) && is_narrow(instruction);
+        let machine = if is_32_bit { machine.of_32_bit_programs() } else { machine };
         Some(Self::Blocked(Wait::in_call(machine, number, &arguments)))
     }
 }

@@ -62,15 +62,17 @@ impl Root {
         writes: u64,
     ) -> Result<Vec<PollEntry>, Unavailable> {
         let count = usize::try_from(count.min(1024)).unwrap_or(0);
+        // Words of 64 bits; the order of bytes in those of a 32-bit program is the same where it runs at all (x86, ARM).
         let set = |address: u64| {
             let mut memory = vec![0_u8; count.div_ceil(64) * 8];
             if address != 0 {
                 self.read_memory(pid, address, &mut memory)?;
             }
-            Ok(memory)
+            let (words, _) = memory.as_chunks::<8>();
+            Ok(words.iter().copied().map(u64::from_ne_bytes).collect::<Vec<_>>())
         };
         let (reading, writing) = (set(reads)?, set(writes)?);
-        let has = |set: &[u8], fd: usize| set[fd / 8] >> (fd % 8) & 1 == 1;
+        let has = |set: &[u64], fd: usize| set[fd / 64] >> (fd % 64) & 1 == 1;
         let entry = |fd| {
             let (reads, writes) = (has(&reading, fd), has(&writing, fd));
             let fd = i32::try_from(fd).ok()?;

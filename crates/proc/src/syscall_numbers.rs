@@ -1,6 +1,7 @@
 //! Knows the numbers of the system calls whose waits fullbore can name.
 //!
-//! Source: linux `arch/x86/entry/syscalls/syscall_64.tbl` and `scripts/syscall.tbl` (arm64 and riscv64 share it).
+//! Source: linux `arch/x86/entry/syscalls/syscall_64.tbl` and `syscall_32.tbl`, `scripts/syscall.tbl` (arm64 and riscv64 share
+//! it), `arch/s390/kernel/syscalls/syscall.tbl`.
 
 /// What a waiting system call waits for, according to its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,10 @@ pub enum Machine {
     X86_64,
     /// 64-bit ARM and RISC-V, which use the numbers that Linux gives to every new machine.
     Generic64,
+    /// 32-bit x86, whose programs also run on 64-bit x86.
+    X86,
+    /// IBM Z.
+    S390X,
     /// A machine whose numbers fullbore does not know, so it names no wait.
     Other,
 }
@@ -56,8 +61,18 @@ impl Machine {
             Self::X86_64
         } else if cfg!(any(target_arch = "aarch64", target_arch = "riscv64")) {
             Self::Generic64
+        } else if cfg!(target_arch = "s390x") {
+            Self::S390X
         } else {
             Self::Other
+        }
+    }
+
+    /// Returns the machine that 32-bit programs on this one were built for, which have other numbers.
+    pub(crate) fn of_32_bit_programs(self) -> Self {
+        match self {
+            Self::X86_64 => Self::X86,
+            _ => Self::Other,
         }
     }
 
@@ -66,6 +81,8 @@ impl Machine {
         let table = match self {
             Self::X86_64 => X86_64,
             Self::Generic64 => GENERIC_64,
+            Self::X86 => X86,
+            Self::S390X => S390X,
             Self::Other => return None,
         };
         table.binary_search_by_key(&number, |(number, _)| *number).ok().map(|place| table[place].1)
@@ -166,13 +183,117 @@ const GENERIC_64: &[(i64, Shape)] = &[
     (455, Lock),    // futex_wait
 ];
 
+/// Not in it: call 82, the old select(2), whose arguments are in memory.
+const X86: &[(i64, Shape)] = &[
+    (0, Restart),    // restart_syscall
+    (3, Read),       // read
+    (4, Write),      // write
+    (5, Open),       // open
+    (7, Child),      // waitpid
+    (8, Open),       // creat
+    (29, Sleep),     // pause
+    (114, Child),    // wait4
+    (118, Sync),     // fsync
+    (142, Select),   // _newselect
+    (143, Lock),     // flock
+    (145, Read),     // readv
+    (146, Write),    // writev
+    (148, Sync),     // fdatasync
+    (162, Sleep),    // nanosleep
+    (168, Poll),     // poll
+    (180, Read),     // pread64
+    (181, Write),    // pwrite64
+    (187, Sendfile), // sendfile
+    (239, Sendfile), // sendfile64
+    (240, Lock),     // futex
+    (256, Epoll),    // epoll_wait
+    (267, Sleep),    // clock_nanosleep
+    (284, Child),    // waitid
+    (295, Open),     // openat
+    (308, Select),   // pselect6
+    (309, Poll),     // ppoll
+    (313, Splice),   // splice
+    (314, Sync),     // sync_file_range
+    (315, Tee),      // tee
+    (316, Write),    // vmsplice
+    (319, Epoll),    // epoll_pwait
+    (333, Read),     // preadv
+    (334, Write),    // pwritev
+    (337, Socket),   // recvmmsg
+    (345, Socket),   // sendmmsg
+    (362, Socket),   // connect
+    (364, Socket),   // accept4
+    (369, Socket),   // sendto
+    (370, Socket),   // sendmsg
+    (371, Socket),   // recvfrom
+    (372, Socket),   // recvmsg
+    (378, Read),     // preadv2
+    (379, Write),    // pwritev2
+    (407, Sleep),    // clock_nanosleep_time64
+    (413, Select),   // pselect6_time64
+    (414, Poll),     // ppoll_time64
+    (417, Socket),   // recvmmsg_time64
+    (422, Lock),     // futex_time64
+    (437, Open),     // openat2
+    (441, Epoll),    // epoll_pwait2
+    (449, Lock),     // futex_waitv
+];
+
+const S390X: &[(i64, Shape)] = &[
+    (3, Read),       // read
+    (4, Write),      // write
+    (5, Open),       // open
+    (7, Restart),    // restart_syscall
+    (8, Open),       // creat
+    (29, Sleep),     // pause
+    (114, Child),    // wait4
+    (118, Sync),     // fsync
+    (142, Select),   // select
+    (143, Lock),     // flock
+    (145, Read),     // readv
+    (146, Write),    // writev
+    (148, Sync),     // fdatasync
+    (162, Sleep),    // nanosleep
+    (168, Poll),     // poll
+    (180, Read),     // pread64
+    (181, Write),    // pwrite64
+    (187, Sendfile), // sendfile
+    (238, Lock),     // futex
+    (251, Epoll),    // epoll_wait
+    (262, Sleep),    // clock_nanosleep
+    (281, Child),    // waitid
+    (288, Open),     // openat
+    (301, Select),   // pselect6
+    (302, Poll),     // ppoll
+    (306, Splice),   // splice
+    (307, Sync),     // sync_file_range
+    (308, Tee),      // tee
+    (309, Write),    // vmsplice
+    (312, Epoll),    // epoll_pwait
+    (328, Read),     // preadv
+    (329, Write),    // pwritev
+    (357, Socket),   // recvmmsg
+    (358, Socket),   // sendmmsg
+    (362, Socket),   // connect
+    (364, Socket),   // accept4
+    (369, Socket),   // sendto
+    (370, Socket),   // sendmsg
+    (371, Socket),   // recvfrom
+    (372, Socket),   // recvmsg
+    (376, Read),     // preadv2
+    (377, Write),    // pwritev2
+    (437, Open),     // openat2
+    (441, Epoll),    // epoll_pwait2
+    (449, Lock),     // futex_waitv
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_tables_are_sorted_so_that_they_can_be_searched() {
-        for table in [X86_64, GENERIC_64] {
+        for table in [X86_64, GENERIC_64, X86, S390X] {
             assert!(table.windows(2).all(|pair| pair[0].0 < pair[1].0));
         }
     }

@@ -202,10 +202,21 @@ fn calls_have_the_numbers_of_their_machine() {
 #[test]
 fn the_call_of_a_32_bit_program_is_not_mistaken_for_another() {
     // 4 is write for a 32-bit program, and stat(2) on x86-64; 1 is exit, and write(2) on x86-64.
-    for number in [1, 3, 4, 168] {
-        let line = format!("{number} 0x1 0x8 0x1000 0x0 0x0 0x0 0xffb5ecb8 0xf7f0c549\n");
-        let activity = Activity::parse_of(Machine::X86_64, &line);
-        assert_eq!(activity, Some(Activity::Blocked(Wait::Other)), "{number}");
+    let calls = [
+        (1, Wait::Other),
+        (3, Wait::Read(2)),
+        (4, Wait::Write(2)),
+        (168, Wait::Poll { address: 2, count: 8 }),
+        // The old select(2) has its arguments in memory; the newer one has them here.
+        (82, Wait::Other),
+        (142, Wait::Select { count: 2, reads: 8, writes: 0x1000 }),
+    ];
+    for (number, wait) in calls {
+        let line = format!("{number} 0x2 0x8 0x1000 0x0 0x0 0x0 0xffb5ecb8 0xf7f0c549\n");
+        let parse = |machine| Activity::parse_of(machine, &line);
+        assert_eq!(parse(Machine::X86_64), Some(Activity::Blocked(wait)), "{number}");
+        // 32-bit ARM has numbers of its own.
+        assert_eq!(parse(Machine::Generic64), Some(Activity::Blocked(Wait::Other)), "{number}");
     }
 }
 
