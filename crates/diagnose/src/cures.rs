@@ -279,6 +279,9 @@ pub(super) fn for_cause(cause: Cause, kind: FindingKind, stage: &StageFlow<'_>) 
         (Cause::Event, _) => format!(
             "No pipe setting helps: {name} waits for something elsewhere (a file that changes, a timer, another program)."
         ),
+        (Cause::FifoPeer, _) => {
+            "Start the program that opens the other side of the FIFO.".to_owned()
+        }
         (Cause::Stopped, _) => {
             return paste(format!("Let {name} continue: "), format!("kill -CONT {pid}"));
         }

@@ -87,6 +87,19 @@ impl<'a> Flow<'a> {
         Self { record, span_ns, stages }
     }
 
+    /// Counts what stages waited for the other side of a FIFO as their own time. For a run in which nobody has any: there it
+    /// is no other stage that opens its side late.
+    pub(super) fn blame_waits_for_fifos(&mut self) {
+        const FIFO: Doing = Doing::Waiting(Cause::FifoPeer);
+        for flow in &mut self.stages {
+            let percent = flow.stage.blocked_other_causes.get(&Cause::FifoPeer);
+            flow.own.retain(|(doing, _)| *doing != FIFO);
+            flow.own.push((FIFO, percent.map_or(0.0, |percent| part_ns(*percent, flow.life_ns))));
+            flow.own.retain(|(_, ns)| *ns > 0.0);
+            flow.own.sort_by(|a, b| b.1.total_cmp(&a.1));
+        }
+    }
+
     /// Index of the stage with this number.
     pub(super) fn stage_index(&self, number: u32) -> Option<usize> {
         stage_index(self.record, number)

@@ -74,8 +74,11 @@ const REST_OF_THE_RUN: f64 = 0.7;
 /// rarely, to say anything.
 #[must_use]
 pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
-    let flow = Flow::of(record);
+    let mut flow = Flow::of(record);
     let has_evidence = record.elapsed_ns >= MIN_ELAPSED_NS && record.samples >= MIN_SAMPLES;
+    if has_evidence && choose::choose(&flow).is_none() {
+        flow.blame_waits_for_fifos();
+    }
     let choice = has_evidence.then(|| choose::choose(&flow)).flatten();
     let (grave, slight): (Vec<FromIncident>, Vec<FromIncident>) =
         incidents::findings(&flow, choice).into_iter().partition(|incident| incident.is_verdict);
