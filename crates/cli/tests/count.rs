@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::processes::peaks_of;
-use crate::sandbox::{Ended, Sandbox, finish, status_text, wait_or_kill, with_fixture};
+use crate::sandbox::{Ended, Sandbox, finish, status_text, tiers, wait_or_kill, with_fixture};
 
 /// Runs a line of bash in which `input` is a file.
 fn bash(line: &str, input: &[u8]) -> Ended {
@@ -98,7 +98,7 @@ fn threads_memory_and_the_way_in_do_not_change_the_output() {
         same(&format!("{{fullbore}} count -j {jobs} < input"), theirs, &input);
         same(&format!("cat input | {{fullbore}} count -j {jobs} -"), theirs, &input);
     }
-    for tier in fullbore_codec::Tier::all() {
+    for tier in tiers() {
         same(&format!("FULLBORE_TIER={tier} {{fullbore}} count input"), theirs, &input);
     }
 }

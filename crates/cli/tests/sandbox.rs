@@ -284,6 +284,19 @@ pub(crate) fn digest(bytes: &[u8]) -> u64 {
     })
 }
 
+/// The tiers that the tested program can use here; it may be one of another CPU under an emulator.
+pub(crate) fn tiers() -> &'static [&'static str] {
+    static TIERS: OnceLock<Vec<&str>> = OnceLock::new();
+    TIERS.get_or_init(|| {
+        let can_use = |tier: &&str| {
+            let mut command = Command::new(fullbore());
+            command.arg("count").env("FULLBORE_TIER", tier).stdin(Stdio::null());
+            command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
+        };
+        ["portable", "avx2", "avx512", "neon"].into_iter().filter(can_use).collect()
+    })
+}
+
 /// The stage whose command contains the label.
 pub(crate) fn stage<'a>(record: &'a RunRecord, label: &str) -> &'a StageRecord {
     let commands: Vec<_> = record.stages.iter().map(|stage| stage.command.as_str()).collect();

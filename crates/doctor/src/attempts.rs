@@ -61,7 +61,7 @@ impl Attempts {
 }
 
 fn count_switches() -> Attempt {
-    let Err(refused) = Switches::of_descendants() else { return Attempt::Works };
+    let Some(refused) = Switches::of_descendants().err() else { return Attempt::Works };
     let error = refused.source().and_then(|source| source.downcast_ref::<io::Error>());
     let text = refused.to_string();
     match error.map(io::Error::kind) {

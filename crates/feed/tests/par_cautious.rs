@@ -282,6 +282,12 @@ fn a_signal_ends_the_first_copy_while_it_waits_for_input() {
 
 #[test]
 fn the_end_of_one_job_leaves_the_processes_of_others_alone() {
+    if let Err(error) = rustix::process::child_subreaper() {
+        // An emulator of programs does not pass the request on: what a copy started outlives it.
+        assert!(std::env::var_os("FULLBORE_CI").is_none(), "skipped: orphans: {error}");
+        eprintln!("skipped: orphans cannot be adopted here: {error}");
+        return;
+    }
     let (reader, writer) = pipe().unwrap();
     let (mut seen, output) = pipe().unwrap();
     let stop = Stop::new().unwrap();
