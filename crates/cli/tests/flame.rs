@@ -161,7 +161,7 @@ fn of_a_32_bit_program_the_function_is_known() {
     let all = time_of(&stacks, "1 ", |_| true);
     let working = time_of(&stacks, "1 ", |stack| stack.last().is_some_and(|last| last == "work"));
     let napping = time_of(&stacks, "1 ", |stack| {
-        has(stack, "_start") && stack.last().is_some_and(|last| last.starts_with("waits"))
+        has(stack, "_start") && stack.last().is_some_and(|last| last == "sleeps")
     });
     assert!(working > 0.2 * all && napping > 200_000.0, "{stacks:?}");
 }
