@@ -112,14 +112,11 @@ fn is_idle_on_the_side(flow: &Flow<'_>, index: usize) -> bool {
 /// A stage that pipes join worked beside this one, which no pipe joins to any, and went on as long: `sleep 9 & a | b`. One that
 /// began when this one had ended was held up by it: `sleep 9; a | b`.
 fn is_outlived(flow: &Flow<'_>, index: usize) -> bool {
-    let begin_ns = |stage: &StageFlow<'_>| stage.stage.start_ns as f64;
-    let end_ns = |stage: &StageFlow<'_>| begin_ns(stage) + stage.life_ns;
     let own = &flow.stages[index];
     flow.stages.iter().any(|other| {
-        let together_ns = end_ns(own).min(end_ns(other)) - begin_ns(own).max(begin_ns(other));
         other.neighbours().next().is_some()
-            && end_ns(other) >= end_ns(own) - MOMENT * flow.span_ns
-            && together_ns.min(other.own_ns()) >= BESIDE * own.life_ns
+            && other.end_ns() >= own.end_ns() - MOMENT * flow.span_ns
+            && own.together_ns(other).min(other.own_ns()) >= BESIDE * own.life_ns
     })
 }
 

@@ -60,6 +60,21 @@ impl StageFlow<'_> {
         self.neighbours().map(|n| n.waits_ns).fold(0.0, f64::max)
     }
 
+    /// When it began, from the start of the run.
+    pub(super) fn begin_ns(&self) -> f64 {
+        self.stage.start_ns as f64
+    }
+
+    /// When it ended.
+    pub(super) fn end_ns(&self) -> f64 {
+        self.begin_ns() + self.life_ns
+    }
+
+    /// How long both lived at the same time; negative: what lay between their lives.
+    pub(super) fn together_ns(&self, other: &Self) -> f64 {
+        self.end_ns().min(other.end_ns()) - self.begin_ns().max(other.begin_ns())
+    }
+
     /// All neighbours, upstream first.
     pub(super) fn neighbours(&self) -> impl Iterator<Item = &Neighbour> {
         self.upstream.iter().chain(&self.downstream)
@@ -85,19 +100,6 @@ impl<'a> Flow<'a> {
         let elapsed_ns = if record.elapsed_ns > 0 { record.elapsed_ns as f64 } else { longest_ns };
         let span_ns = elapsed_ns - forget_common_stop(&mut stages);
         Self { record, span_ns, stages }
-    }
-
-    /// Counts what stages waited for the other side of a FIFO as their own time. For a run in which nobody has any: there it
-    /// is no other stage that opens its side late.
-    pub(super) fn blame_waits_for_fifos(&mut self) {
-        const FIFO: Doing = Doing::Waiting(Cause::FifoPeer);
-        for flow in &mut self.stages {
-            let percent = flow.stage.blocked_other_causes.get(&Cause::FifoPeer);
-            flow.own.retain(|(doing, _)| *doing != FIFO);
-            flow.own.push((FIFO, percent.map_or(0.0, |percent| part_ns(*percent, flow.life_ns))));
-            flow.own.retain(|(_, ns)| *ns > 0.0);
-            flow.own.sort_by(|a, b| b.1.total_cmp(&a.1));
-        }
     }
 
     /// Index of the stage with this number.

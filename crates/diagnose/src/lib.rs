@@ -24,6 +24,7 @@ mod cures;
 mod dealing;
 mod disks;
 mod evidence;
+mod fifos;
 mod flow;
 mod incidents;
 mod names;
@@ -75,10 +76,8 @@ const REST_OF_THE_RUN: f64 = 0.7;
 #[must_use]
 pub fn diagnose(record: &RunRecord) -> Vec<Finding> {
     let mut flow = Flow::of(record);
+    fifos::claim(&mut flow.stages);
     let has_evidence = record.elapsed_ns >= MIN_ELAPSED_NS && record.samples >= MIN_SAMPLES;
-    if has_evidence && choose::choose(&flow).is_none() {
-        flow.blame_waits_for_fifos();
-    }
     let choice = has_evidence.then(|| choose::choose(&flow)).flatten();
     let (grave, slight): (Vec<FromIncident>, Vec<FromIncident>) =
         incidents::findings(&flow, choice).into_iter().partition(|incident| incident.is_verdict);
