@@ -182,7 +182,7 @@ fn xargs_with_its_children_is_one_stage() {
 #[test]
 fn two_hundred_stages_are_two_hundred_stages() {
     let line = format!(
-        "{{stage}} --name slow --no-read --seconds 2 --sleep-us 2000 | {} >/dev/null",
+        "{{stage}} --name slow --no-read --seconds 3 --sleep-us 2000 | {} >/dev/null",
         vec!["cat"; 199].join(" | ")
     );
     let record = record(&line);

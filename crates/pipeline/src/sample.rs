@@ -31,6 +31,9 @@ pub(crate) struct Census {
     /// The ends of pipes that each process holds; `None` when they were not read this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ends: Option<Vec<HeldEnds>>,
+    /// Everything was stopped since the sample before: nobody began in that time.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) all_were_stopped: bool,
 }
 
 /// A process seen for the first time.
@@ -80,6 +83,9 @@ pub(crate) struct Look {
     /// The bytes of all processes were counted that ran since they were counted last. No replay needs it.
     #[serde(skip)]
     pub(crate) io_was_due: bool,
+    /// The ends of those that were seen to have called execve; they may be gone before all ends are read again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ends: Vec<HeldEnds>,
 }
 
 impl Look {

@@ -69,7 +69,7 @@ impl MadeUp {
         self.now_ns += MS;
         let held = |pid, fd| HeldEnds { pid, ends: vec![end(fd, pipe)] };
         let ends = Some(vec![held(WRITER, 1), held(READER, 0)]);
-        let census = Census { at_ns: self.now_ns, born: vec![], ends };
+        let census = Census { at_ns: self.now_ns, born: vec![], ends, ..Census::default() };
         self.observed.take_in_census(&census);
     }
 
@@ -81,8 +81,7 @@ impl MadeUp {
             at_ns: self.now_ns,
             processes,
             capacities,
-            switches: None,
-            io_was_due: false,
+            ..Look::default()
         })
     }
 
@@ -223,7 +222,8 @@ fn a_process_that_becomes_a_stage_takes_along_what_it_did() {
     let held = |ends: &[PipeEnd], pid| HeldEnds { pid, ends: ends.to_vec() };
     let ends =
         vec![held(&[end(1, made_up.pipe), to_helper], WRITER), held(&[end(0, inner)], HELPER)];
-    let census = Census { at_ns: made_up.now_ns, born, ends: Some(ends.clone()) };
+    let census =
+        Census { at_ns: made_up.now_ns, born, ends: Some(ends.clone()), ..Census::default() };
     made_up.observed.take_in_census(&census);
     let begin_ns = made_up.now_ns;
     let step = |made_up: &mut MadeUp, written_bytes| {
@@ -236,7 +236,8 @@ fn a_process_that_becomes_a_stage_takes_along_what_it_did() {
         step(&mut made_up, turn * 10);
     }
     assert_eq!(made_up.observed.topology.processes[&HELPER].stage, 1, "it is the writer's child");
-    let census = Census { at_ns: made_up.now_ns, born: vec![], ends: Some(ends) };
+    let census =
+        Census { at_ns: made_up.now_ns, born: vec![], ends: Some(ends), ..Census::default() };
     made_up.observed.take_in_census(&census);
     step(&mut made_up, 1010);
 
@@ -292,7 +293,7 @@ fn a_child_with_a_lower_number_than_its_parent_is_counted_once() {
     const CHILD: i32 = 5;
     let mut made_up = MadeUp::new();
     let born = vec![Born { pid: CHILD, parent: WRITER, words: words("gzip"), ends: vec![] }];
-    let census = Census { at_ns: made_up.now_ns, born, ends: None };
+    let census = Census { at_ns: made_up.now_ns, born, ends: None, ..Census::default() };
     made_up.observed.take_in_census(&census);
     made_up.look(vec![task(CHILD, Doing::Running, 2 * MS)], vec![]);
     let ended = |pid| ProcessLook { has_ended: true, ..task(pid, Doing::Running, 0) };

@@ -7,7 +7,6 @@ use fullbore_pipe::{End, Handle, PipeId, capacity, lend};
 use fullbore_proc::{Fd, Root, Target};
 
 use crate::sample::{PipeCapacity, PipeEnd};
-use crate::sampler::waits::pipe_of;
 use crate::topology::Topology;
 use crate::topology::pipes::Pipe;
 
@@ -58,4 +57,20 @@ pub(crate) fn ask<T>(pipe: &Pipe, question: impl Fn(BorrowedFd<'_>) -> Option<T>
     let mut handles: Vec<Handle> = pipe.handles.iter().map(|held| held.handle).collect();
     handles.sort_by_key(|handle| handle.end);
     handles.into_iter().find_map(|handle| lend(handle, &question).ok().flatten())
+}
+
+/// The identity of the pipe a descriptor leads to.
+pub(crate) fn pipe_of(target: &Target) -> Option<PipeId> {
+    match target {
+        Target::Pipe(inode) => Some(PipeId::anonymous(*inode)),
+        Target::Fifo { device, inode, .. } => Some(PipeId::from_stat(*device, *inode)),
+        Target::OneWay(inode) => Some(socket_pair(*inode)),
+        _ => None,
+    }
+}
+
+/// A pair of sockets that is used as a pipe is one to all code but that which asks it for its capacity: it has none. No
+/// file system has this device.
+fn socket_pair(receiver: u64) -> PipeId {
+    PipeId::from_stat(u64::MAX, receiver)
 }

@@ -2,7 +2,8 @@
 
 use fullbore_proc::{Activity, Fd, HotFile, Root, SchedStat, Stat, State, Unavailable, Wait};
 
-use crate::sample::IoCount;
+use crate::sample::{HeldEnds, IoCount};
+use crate::sampler::ends::pipe_ends;
 
 /// A thread of a watched process.
 #[derive(Debug)]
@@ -251,6 +252,17 @@ impl ProcessFiles {
     pub(crate) fn read_io(&mut self, buffer: &mut [u8]) -> Option<IoCount> {
         self.news.io_may_have_grown = false;
         self.io.read(buffer).and_then(fullbore_proc::Io::parse).map(IoCount::from)
+    }
+
+    /// Reads its descriptors again, and tells the ends of pipes among them; `None` when it has ended: it held what it held.
+    pub(crate) fn read_ends(&mut self, root: &Root) -> Option<HeldEnds> {
+        let fds = root.fds(self.pid)?;
+        // One that has ended and was not waited for has no descriptors any more.
+        if fds.is_empty() && root.stat(self.pid).is_none_or(|stat| stat.state == State::Ended) {
+            return None;
+        }
+        self.fds = fds;
+        Some(HeldEnds { pid: self.pid, ends: pipe_ends(&self.fds) })
     }
 
     /// A descriptor; looked up again when it is not known, or when `is_stale` says so.

@@ -33,11 +33,10 @@ use crate::sampler::withheld::Withheld;
 use crate::topology::Topology;
 use fullbore_record::Cause;
 
-pub(crate) use ends::{ask, pipe_ends};
+pub(crate) use ends::{ask, pipe_ends, pipe_of};
 pub(crate) use guests::Guests;
 pub(crate) use members::members;
 pub(crate) use switches::SwitchReader;
-pub(crate) use waits::pipe_of;
 
 /// Samples that may fail to see a process's waits (one within execve cannot be looked into) before it counts
 /// as closed to us.
@@ -178,7 +177,8 @@ impl Sampler {
 
     /// Finds processes that began since, and reads the ends of pipes when something changed.
     pub(crate) fn census(&mut self, topology: &Topology, now_ns: u64) -> Census {
-        let mut census = Census { at_ns: now_ns, ..Census::default() };
+        let all_were_stopped = self.looks.all_were_stopped;
+        let mut census = Census { at_ns: now_ns, all_were_stopped, ..Census::default() };
         self.processes.values_mut().for_each(|process| process.read_times(&mut self.buffer));
         if self.looks.samples == 0 && topology.roots.shell != 0 {
             census.born.extend(self.begin(topology.roots.own, topology.roots.shell, now_ns));
@@ -224,6 +224,10 @@ impl Sampler {
                 seen.io = process.read_io(&mut self.buffer);
             }
             look.processes.push(seen);
+        }
+        for seen in look.processes.iter().filter(|seen| seen.words.is_some()) {
+            let process = processes.get_mut(&seen.pid);
+            look.ends.extend(process.and_then(|process| process.read_ends(&self.root)));
         }
         self.processes = processes;
         look.io_was_due = is_io_due;
@@ -336,14 +340,11 @@ impl Sampler {
 
     fn read_ends(&mut self) -> Vec<HeldEnds> {
         let mut all = Vec::with_capacity(self.processes.len());
-        for (pid, process) in &mut self.processes {
+        for process in self.processes.values_mut() {
             if !std::mem::take(&mut process.news.fds_may_have_changed) {
                 continue;
             }
-            if let Some(fds) = self.root.fds(*pid) {
-                process.fds = fds;
-                all.push(HeldEnds { pid: *pid, ends: pipe_ends(&process.fds) });
-            }
+            all.extend(process.read_ends(&self.root));
         }
         all
     }

@@ -1,10 +1,11 @@
 //! From a blocked system call to what a thread waits for.
 
 use fullbore_measure::Bytes;
-use fullbore_pipe::{End, Handle, PipeId, fill, lend};
+use fullbore_pipe::{End, Handle, fill, lend};
 use fullbore_proc::{Fd, PollEntry, Root, State, Target, Unavailable, Wait};
 
 use crate::sample::{Awaited, Doing};
+use crate::sampler::ends::pipe_of;
 use crate::sampler::files::ProcessFiles;
 use crate::sampler::sockets::Sockets;
 use crate::topology::pipes::Pipes;
@@ -113,22 +114,6 @@ pub(crate) fn asleep(process: &ProcessFiles, buffer: &mut [u8]) -> Option<Doing>
         State::Stopped => Cause::Stopped,
         _ => Cause::Unknown,
     }))
-}
-
-/// The identity of the pipe a descriptor leads to.
-pub(crate) fn pipe_of(target: &Target) -> Option<PipeId> {
-    match target {
-        Target::Pipe(inode) => Some(PipeId::anonymous(*inode)),
-        Target::Fifo { device, inode, .. } => Some(PipeId::from_stat(*device, *inode)),
-        Target::OneWay(inode) => Some(socket_pair(*inode)),
-        _ => None,
-    }
-}
-
-/// A pair of sockets that is used as a pipe is one to all code but that which asks it for its capacity: it has none. No
-/// file system has this device.
-fn socket_pair(receiver: u64) -> PipeId {
-    PipeId::from_stat(u64::MAX, receiver)
 }
 
 fn awaited_of(target: &Target) -> Awaited {

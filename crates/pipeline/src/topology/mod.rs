@@ -64,15 +64,15 @@ impl Topology {
     /// Takes in who is there; returns the pipes that have ended.
     pub(crate) fn take_in_census(&mut self, census: &Census) -> Vec<PipeKey> {
         let now_ns = census.at_ns;
+        let before_ns = self.last_ns.min(now_ns);
+        // They began some time since the sample before, but not while all were stopped, which takes up nearly all of it.
+        let begun_ns =
+            if census.all_were_stopped { before_ns } else { u64::midpoint(before_ns, now_ns) };
         for born in &census.born {
-            self.begin_process(born, now_ns);
+            self.begin_process(born, begun_ns, now_ns);
         }
         let Some(held) = &census.ends else { return Vec::new() };
-        for HeldEnds { pid, ends } in held {
-            if let Some(process) = self.processes.get_mut(pid) {
-                process.ends.clone_from(ends);
-            }
-        }
+        self.note_ends(held);
         let [least_ns, most_ns] = ENDS_INTERVALS_NS;
         self.ends_due_ns = now_ns + (now_ns / ENDS_SHARE).clamp(least_ns, most_ns);
         self.find_pipes(now_ns);
@@ -97,6 +97,7 @@ impl Topology {
                 pipe.capacity = Some(Bytes(capacity.bytes));
             }
         }
+        self.note_ends(&look.ends);
         for stage in &mut self.stages {
             stage.alive = 0;
         }
@@ -105,6 +106,14 @@ impl Topology {
         }
         self.count_copies();
         self.last_ns = look.at_ns;
+    }
+
+    fn note_ends(&mut self, held: &[HeldEnds]) {
+        for HeldEnds { pid, ends } in held {
+            if let Some(process) = self.processes.get_mut(pid) {
+                process.ends.clone_from(ends);
+            }
+        }
     }
 
     /// Counts the children of each `fullbore par`.
@@ -225,7 +234,7 @@ impl Topology {
         pipe.note_wait(stage, end);
     }
 
-    fn begin_process(&mut self, born: &Born, now_ns: u64) {
+    fn begin_process(&mut self, born: &Born, begun_ns: u64, now_ns: u64) {
         let parent = self.processes.get_mut(&born.parent);
         let inherits = parent.and_then(|parent| {
             parent.kin.has_children = true;
@@ -234,7 +243,7 @@ impl Topology {
         let stage = inherits.or_else(|| self.stage_when_many(born.parent));
         match stage {
             Some(stage) => self.add_process(born, stage, now_ns),
-            None => self.begin_stage(born, now_ns),
+            None => self.begin_stage(born, begun_ns, now_ns),
         }
     }
 
@@ -250,12 +259,12 @@ impl Topology {
         of_parent.max_by_key(|(_, stage)| stage.processes).map(|(index, _)| index)
     }
 
-    fn begin_stage(&mut self, born: &Born, now_ns: u64) {
+    fn begin_stage(&mut self, born: &Born, begun_ns: u64, now_ns: u64) {
         let index = self.stages.len();
         let is_shell = born.pid == self.roots.shell;
         let container = if is_shell { 0 } else { born.parent };
-        // It began some time since the sample before; of the shell the moment is known.
-        let start_ns = if is_shell { 0 } else { u64::midpoint(self.last_ns.min(now_ns), now_ns) };
+        // Of the shell the moment is known.
+        let start_ns = if is_shell { 0 } else { begun_ns };
         self.stages.push(Stage::new(container, born, start_ns));
         self.add_process(born, index, now_ns);
         if let Some(process) = self.processes.get_mut(&born.pid) {

@@ -84,7 +84,7 @@ impl Process {
 
     /// Whether its ends are those it will keep: a copy of the shell holds others until it calls execve.
     pub(crate) fn is_settled(&self, now_ns: u64) -> bool {
-        self.words != self.first_words || now_ns.saturating_sub(self.first_ns) > SETTLED_NS
+        self.program == Program::Own || now_ns.saturating_sub(self.first_ns) > SETTLED_NS
     }
 
     /// See [`may_be_leaked`].

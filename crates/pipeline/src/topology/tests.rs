@@ -37,13 +37,7 @@ fn with_a_slow_copy(outside: PipeId) -> Topology {
 
 fn executes(topology: &mut Topology, text: &str) {
     let process = ProcessLook { pid: STAGE, words: Some(words(text)), ..ProcessLook::default() };
-    topology.take_in_look(&Look {
-        at_ns: 21 * MS,
-        processes: vec![process],
-        capacities: vec![],
-        switches: None,
-        io_was_due: false,
-    });
+    topology.take_in_look(&Look { at_ns: 21 * MS, processes: vec![process], ..Look::default() });
 }
 
 fn has_writers(topology: &Topology, pipe: PipeId) -> bool {
@@ -64,6 +58,22 @@ fn a_copy_that_never_calls_execve_keeps_only_what_it_does_not_close() {
     let (outside, next) = (PipeId::anonymous(7), PipeId::anonymous(8));
     let mut topology = with_a_slow_copy(outside);
     topology.take_in_census(&census(30 * MS, output(next)));
+    assert!(!has_writers(&topology, outside) && has_writers(&topology, next));
+}
+
+#[test]
+fn what_a_program_held_when_it_began_counts_even_when_it_is_never_seen_again() {
+    let (outside, next) = (PipeId::anonymous(7), PipeId::anonymous(8));
+    let mut topology = with_a_slow_copy(outside);
+    let process = ProcessLook { pid: STAGE, words: Some(words("cat")), ..ProcessLook::default() };
+    let ends = vec![HeldEnds { pid: STAGE, ends: output(next) }];
+    topology.take_in_look(&Look {
+        at_ns: 21 * MS,
+        processes: vec![process],
+        ends,
+        ..Look::default()
+    });
+    topology.take_in_census(&Census { at_ns: 900 * MS, ends: Some(vec![]), ..Census::default() });
     assert!(!has_writers(&topology, outside) && has_writers(&topology, next));
 }
 
@@ -119,8 +129,18 @@ fn with_a_pipeline_below(starters: &[(&str, Vec<PipeEnd>)]) -> Topology {
     all.push(born(SECOND, parent, "b", &[end(0, 8, false), end(1, 9, true)]));
     let held = all.iter().map(|born| HeldEnds { pid: born.pid, ends: born.ends.clone() });
     let ends: Vec<HeldEnds> = held.collect();
-    topology.take_in_census(&Census { born: all, ends: Some(ends.clone()), at_ns: 0 });
-    topology.take_in_census(&Census { born: vec![], ends: Some(ends), at_ns: LATER });
+    topology.take_in_census(&Census {
+        born: all,
+        ends: Some(ends.clone()),
+        at_ns: 0,
+        ..Census::default()
+    });
+    topology.take_in_census(&Census {
+        born: vec![],
+        ends: Some(ends),
+        at_ns: LATER,
+        ..Census::default()
+    });
     topology
 }
 
@@ -182,8 +202,18 @@ fn a_program_that_uses_the_pipe_to_its_child_works() {
         HeldEnds { pid: STAGE, ends: vec![end(3, 8, true), end(1, 9, true)] },
         HeldEnds { pid: FIRST, ends: vec![end(0, 8, false)] },
     ];
-    topology.take_in_census(&Census { born, ends: Some(ends.clone()), at_ns: 0 });
-    topology.take_in_census(&Census { born: vec![], ends: Some(ends), at_ns: LATER });
+    topology.take_in_census(&Census {
+        born,
+        ends: Some(ends.clone()),
+        at_ns: 0,
+        ..Census::default()
+    });
+    topology.take_in_census(&Census {
+        born: vec![],
+        ends: Some(ends),
+        at_ns: LATER,
+        ..Census::default()
+    });
     assert_eq!(working(&topology), ["tee", "gzip"]);
     assert_eq!(holders(&topology, 8, End::Write), ["tee"]);
     assert_eq!(holders(&topology, 9, End::Write), ["tee"]);
@@ -206,15 +236,18 @@ fn turns_of_a_loop_that_follow_without_a_break_become_one_stage() {
                 ..ProcessLook::default()
             })
             .collect(),
-        capacities: vec![],
-        switches: None,
-        io_was_due: false,
+        ..Look::default()
     };
     let begin = vec![born(SHELL, 1, "sh -c line"), born(FIRST, SHELL, "gzip")];
-    topology.take_in_census(&Census { born: begin, ends: None, at_ns: 0 });
+    topology.take_in_census(&Census { born: begin, ends: None, at_ns: 0, ..Census::default() });
     topology.take_in_look(&look(10 * MS, &[(SHELL, false), (FIRST, false)]));
     let next = vec![born(SECOND, SHELL, "gzip")];
-    topology.take_in_census(&Census { born: next, ends: None, at_ns: 60 * MS });
+    topology.take_in_census(&Census {
+        born: next,
+        ends: None,
+        at_ns: 60 * MS,
+        ..Census::default()
+    });
     topology.take_in_look(&look(60 * MS, &[(SHELL, false), (FIRST, true), (SECOND, false)]));
     topology.take_in_look(&look(99 * MS, &[(SHELL, false), (SECOND, true)]));
     topology.join_repetitions();
@@ -231,13 +264,11 @@ fn a_stage_that_ended_before_it_had_a_name_of_its_own_is_no_turn_of_a_loop() {
             Roots { shell: SHELL, shell_words: shell_words.clone(), own: 1, words_after_line: 0 };
         let mut topology = Topology::new(roots, Pipes::default());
         let born = |pid, parent| Born { pid, parent, words: shell_words.clone(), ends: vec![] };
-        let census = |born, at_ns| Census { born, ends: None, at_ns };
+        let census = |born, at_ns| Census { born, ends: None, at_ns, ..Census::default() };
         let look = |at_ns, pid, has_ended| Look {
             at_ns,
             processes: vec![ProcessLook { pid, has_ended, ..ProcessLook::default() }],
-            capacities: vec![],
-            switches: None,
-            io_was_due: false,
+            ..Look::default()
         };
         topology.take_in_census(&census(vec![born(SHELL, 1), born(FIRST, SHELL)], 0));
         topology.take_in_look(&look(MS, FIRST, true));
@@ -259,15 +290,26 @@ fn a_descriptor_that_a_shell_left_open_joins_no_stages() {
     let all = vec![shell, born(FIRST, "gzip"), born(SECOND, "md5sum")];
     let held = |pid, ends| HeldEnds { pid, ends };
     let helpers = [held(FIRST, vec![end(0, 8, false)]), held(SECOND, vec![end(63, 8, true)])];
-    topology.take_in_census(&Census { born: all, ends: Some(helpers.to_vec()), at_ns: 0 });
-    let again = Census { born: vec![], ends: Some(helpers.to_vec()), at_ns: LATER };
+    topology.take_in_census(&Census {
+        born: all,
+        ends: Some(helpers.to_vec()),
+        at_ns: 0,
+        ..Census::default()
+    });
+    let again =
+        Census { born: vec![], ends: Some(helpers.to_vec()), at_ns: LATER, ..Census::default() };
     topology.take_in_census(&again);
     assert_eq!(holders(&topology, 8, End::Write), ["md5sum"], "nobody else could be the writer");
     let tee = held(STAGE, vec![end(63, 8, true), end(3, 8, true)]);
     let ends = Some([helpers.to_vec(), vec![tee]].concat());
     let born = vec![born(STAGE, "tee /dev/fd/63")];
-    topology.take_in_census(&Census { born, ends: ends.clone(), at_ns: 2 * LATER });
-    topology.take_in_census(&Census { born: vec![], ends, at_ns: 3 * LATER });
+    topology.take_in_census(&Census {
+        born,
+        ends: ends.clone(),
+        at_ns: 2 * LATER,
+        ..Census::default()
+    });
+    topology.take_in_census(&Census { born: vec![], ends, at_ns: 3 * LATER, ..Census::default() });
     assert_eq!(holders(&topology, 8, End::Write), ["tee /dev/fd/63"]);
 }
 
@@ -283,8 +325,18 @@ fn with_two_copies_of(text: &str) -> Topology {
         HeldEnds { pid: FIRST, ends: vec![end(1, 8, true)] },
         HeldEnds { pid: SECOND, ends: vec![end(0, 8, false)] },
     ];
-    topology.take_in_census(&Census { born: born.concat(), ends: Some(ends.clone()), at_ns: 0 });
-    topology.take_in_census(&Census { born: vec![], ends: Some(ends), at_ns: LATER });
+    topology.take_in_census(&Census {
+        born: born.concat(),
+        ends: Some(ends.clone()),
+        at_ns: 0,
+        ..Census::default()
+    });
+    topology.take_in_census(&Census {
+        born: vec![],
+        ends: Some(ends),
+        at_ns: LATER,
+        ..Census::default()
+    });
     topology
 }
 
@@ -293,4 +345,20 @@ fn a_pool_of_workers_is_one_stage_and_the_copies_of_a_shell_are_several() {
     assert_eq!(working(&with_two_copies_of("python3 pool.py")), ["python3 pool.py"]);
     let copies = working(&with_two_copies_of("bash -c loops"));
     assert_eq!(copies, ["bash -c loops", "bash -c loops"]);
+}
+
+#[test]
+fn nobody_begins_while_all_are_stopped() {
+    let began_ns = |all_were_stopped| {
+        let roots =
+            Roots { shell: SHELL, shell_words: words("sh -c line"), own: 1, words_after_line: 0 };
+        let mut topology = Topology::new(roots, Pipes::new(BTreeSet::new()));
+        let born = |pid, parent| Born { pid, parent, words: words("sh -c line"), ends: vec![] };
+        topology.take_in_census(&Census { born: vec![born(SHELL, 1)], ..Census::default() });
+        topology.take_in_look(&Look { at_ns: 10 * MS, ..Look::default() });
+        let born = vec![born(STAGE, SHELL)];
+        topology.take_in_census(&Census { at_ns: 1010 * MS, born, all_were_stopped, ends: None });
+        topology.stages[1].start_ns
+    };
+    assert_eq!((began_ns(true), began_ns(false)), (10 * MS, 510 * MS));
 }
