@@ -254,7 +254,8 @@ fn without_privileges_only_the_kernel_is_one_block() {
             time_of(&stacks, "2 ", |stack| has(stack, "f")),
             time_of(&stacks, "2 ", |stack| has(stack, "g")),
         );
-        assert!(f > g * 1.5 && g > 0.0, "{f} and {g}: {stacks:?}");
+        // Not the known shares: where another machine takes the CPU away, a sample comes late, after f or in the kernel.
+        assert!(f > g && g > 0.0, "{f} and {g}: {stacks:?}");
         assert!(stacks.iter().any(|(stack, _)| stack.last().unwrap().starts_with("[kernel")));
     }
 }
