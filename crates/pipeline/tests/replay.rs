@@ -23,7 +23,8 @@ fn recordings() -> Vec<PathBuf> {
 fn a_recorded_run_gives_the_record_that_was_judged_to_be_right() {
     let mut wrong = Vec::new();
     for path in recordings() {
-        let mut record = replay(BufReader::new(File::open(&path).unwrap())).unwrap();
+        let mut record = replay(BufReader::new(File::open(&path).unwrap()))
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         // The version of the program is no part of what was seen.
         record.fullbore_version = "any".to_owned();
         let text = serde_json::to_string_pretty(&record).unwrap() + "\n";

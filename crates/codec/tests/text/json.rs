@@ -187,10 +187,11 @@ proptest! {
 }
 
 /// Compares with serde_json, which has no opinion about halves of surrogate pairs and invalid UTF-8 in what it ignores, and
-/// does not know U+001E.
+/// does not know U+001E and a byte order mark, whole or cut off by the end.
 fn with_serde_json(text: &[u8]) {
+    const MARK: &[u8] = b"\xEF\xBB\xBF";
     let ours = naive::check(text);
-    if text.contains(&0x1E) || text.starts_with(b"\xEF\xBB\xBF") {
+    if text.contains(&0x1E) || text.starts_with(MARK) || MARK.starts_with(text) {
         return;
     }
     let mut theirs = Ok(());
