@@ -115,6 +115,8 @@ impl BlockCipher for Kuznyechik {
     fn gamma(&self, counter: &mut Counter, gamma: &mut [u8]) {
         match &self.kernel {
             #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.gamma(counter, blocks_of(gamma)),
+            #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.gamma(counter, blocks_of(gamma)),
             _ => {
                 counter.fill(gamma);

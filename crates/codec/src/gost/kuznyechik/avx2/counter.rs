@@ -1,0 +1,180 @@
+//! Counter mode: does the first round of counters that differ in one byte only once for 256 of them.
+
+use std::arch::x86_64::*;
+
+use super::super::super::block::{Counter, Turn};
+use super::super::decomposition::{omega, omega_back};
+use super::super::naive::Block;
+use super::super::standard::mix;
+use super::planes::{
+    ALPHA_AFTER_OMEGA, ALPHA_BITS, BATCH, Map, OMEGA_BACK, Planes, WideKey, add_key, high, load,
+    low, map_of, mapped, rounds, run, store_batch, substituted, table,
+};
+
+/// Number of blocks in two batches in step.
+const GROUP: usize = 2 * BATCH;
+
+/// The block of a batch that each byte of a plane belongs to: transposing registers of two blocks each gives that order.
+const ORDER: [u8; 32] = {
+    let (mut order, mut index) = ([0; 32], 0_u8);
+    while index < 32 {
+        order[index as usize] = 2 * (index % 16) + index / 16;
+        index += 1;
+    }
+    order
+};
+
+const ALPHA: Map = map_of(ALPHA_BITS);
+
+/// What L makes of byte 7, and of byte 15, in each byte, with ω on both sides.
+const COLUMNS: [[Map; 16]; 2] = [column(7), column(15)];
+
+const fn column(byte: usize) -> [Map; 16] {
+    let (mut images, mut bit) = ([[0; 8]; 16], 0);
+    while bit < 8 {
+        let mut block = [0; 16];
+        block[byte] = omega(1 << bit);
+        let (mixed, mut index) = (mix(block), 0);
+        while index < 16 {
+            images[index][bit] = omega_back(mixed[index]);
+            index += 1;
+        }
+        bit += 1;
+    }
+    let (mut maps, mut index) = ([[[0; 16]; 2]; 16], 0);
+    while index < 16 {
+        maps[index] = map_of(images[index]);
+        index += 1;
+    }
+    maps
+}
+
+/// Counters after the first round. They have all bytes but one in common, whose part in the planes is computed once.
+struct FirstRound {
+    /// The counter without its counting byte.
+    of: Block,
+    /// The planes of one of these counters.
+    planes: Planes,
+    /// Its counting byte after π.
+    counted: __m256i,
+}
+
+/// Returns which byte counts while the others stay the same.
+fn counting_byte(counter: &Counter) -> usize {
+    if counter.turn() == Turn::Left { 7 } else { 15 }
+}
+
+/// Returns the counter without its counting byte, and that byte.
+fn parts(counter: &Counter) -> (Block, u8) {
+    let mut rest = counter.value().to_be_bytes();
+    let count = std::mem::take(&mut rest[counting_byte(counter)]);
+    (rest, count)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn broadcast(byte: u8) -> __m256i {
+    _mm256_set1_epi8(byte.cast_signed())
+}
+
+impl FirstRound {
+    #[target_feature(enable = "avx2")]
+    fn new(keys: &[WideKey; 10], counter: &Counter) -> Self {
+        let (of, counting) = (parts(counter).0, counting_byte(counter));
+        let mut planes = [_mm256_setzero_si256(); 16];
+        for (plane, byte) in planes.iter_mut().zip(of) {
+            *plane = mapped(&OMEGA_BACK, broadcast(byte));
+        }
+        let before = mapped(&ALPHA_AFTER_OMEGA, planes[counting]);
+        let counted = substituted::<false>(add_key(before, keys[0][counting]));
+        let mut states = [planes];
+        rounds::<1, false>(&keys[..2], &mut states);
+        Self { of, planes: states[0], counted }
+    }
+
+    /// Returns the planes of the 32 counters from the one whose counting byte is `first`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn of_batch(&self, key: &WideKey, counting: usize, first: u8) -> Planes {
+        let count = mapped(&ALPHA, _mm256_add_epi8(broadcast(first), load(&ORDER)));
+        let substituted = substituted::<false>(add_key(count, key[counting]));
+        let change = _mm256_xor_si256(substituted, self.counted);
+        let (low, high) = (low(change), high(change));
+        let mut planes = self.planes;
+        for (plane, [of_low, of_high]) in planes.iter_mut().zip(&COLUMNS[counting / 8]) {
+            let product = _mm256_xor_si256(
+                _mm256_shuffle_epi8(table(of_low), low),
+                _mm256_shuffle_epi8(table(of_high), high),
+            );
+            *plane = _mm256_xor_si256(*plane, product);
+        }
+        planes
+    }
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn fill(keys: &[WideKey; 10], counter: &mut Counter, gamma: &mut [Block]) {
+    let counting = counting_byte(counter);
+    let (groups, rest) = gamma.as_chunks_mut::<GROUP>();
+    let mut first_round: Option<FirstRound> = None;
+    for group in groups {
+        let (of, first) = parts(counter);
+        if usize::from(first) + GROUP > 256 {
+            counter.fill(group.as_flattened_mut());
+            run::<false>(keys, group);
+            continue;
+        }
+        if first_round.as_ref().is_none_or(|known| known.of != of) {
+            first_round = None;
+        }
+        let known = first_round.get_or_insert_with(|| FirstRound::new(keys, counter));
+        let mut states =
+            [first, first + BATCH as u8].map(|first| known.of_batch(&keys[0], counting, first));
+        rounds::<2, false>(&keys[1..], &mut states);
+        let (batches, _) = group.as_chunks_mut::<BATCH>();
+        for (batch, planes) in batches.iter_mut().zip(states) {
+            store_batch::<false>(batch, planes, &keys[9]);
+        }
+        counter.advance(GROUP as u64);
+    }
+    counter.fill(rest.as_flattened_mut());
+    run::<false>(keys, rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::naive::Naive;
+    use super::super::Kernel;
+    use super::*;
+
+    #[test]
+    fn gamma_is_that_of_the_standard_wherever_the_counter_begins() {
+        let key = [0x5a; 32];
+        let Some(kernel) = Kernel::new(&key) else {
+            return crate::tiers::lacking("the kernels of avx2");
+        };
+        let naive = Naive::new(&key);
+        let of = |count: u8| {
+            let mut block = *b"\x01\x02\x03\x04\x05\x06\xff_  right_";
+            (block[7], block[15]) = (count, count);
+            block
+        };
+        for (turn, first) in [
+            (Turn::Whole, [0; 16]),
+            (Turn::Whole, [0xff; 16]),
+            (Turn::Right, of(191)),
+            (Turn::Right, of(193)),
+            (Turn::Left, of(7)),
+        ] {
+            let mut counter = Counter::new(&first, turn);
+            let mut gamma = vec![[0; 16]; 9 * GROUP + BATCH + 1];
+            counter.clone().fill(gamma.as_flattened_mut());
+            let expected: Vec<Block> = gamma.iter().map(|block| naive.encrypt(*block)).collect();
+            let mut after = counter.clone();
+            after.advance(gamma.len() as u64);
+            kernel.gamma(&mut counter, &mut gamma);
+            assert!(gamma == expected, "{turn:?} from {first:?}");
+            assert_eq!(counter, after);
+        }
+    }
+}
