@@ -14,6 +14,10 @@ use super::planes::{
 /// Number of blocks in two batches in step.
 const GROUP: usize = 2 * BATCH;
 
+/// How far the counting byte counts in a batch.
+const COUNTS: u8 = 32;
+const _: () = assert!(COUNTS as usize == BATCH);
+
 /// The block of a batch that each byte of a plane belongs to: transposing registers of two blocks each gives that order.
 const ORDER: [u8; 32] = {
     let (mut order, mut index) = ([0; 32], 0_u8);
@@ -129,7 +133,7 @@ pub(super) fn fill(keys: &[WideKey; 10], counter: &mut Counter, gamma: &mut [Blo
         }
         let known = first_round.get_or_insert_with(|| FirstRound::new(keys, counter));
         let mut states =
-            [first, first + BATCH as u8].map(|first| known.of_batch(&keys[0], counting, first));
+            [first, first + COUNTS].map(|first| known.of_batch(&keys[0], counting, first));
         rounds::<2, false>(&keys[1..], &mut states);
         let (batches, _) = group.as_chunks_mut::<BATCH>();
         for (batch, planes) in batches.iter_mut().zip(states) {
