@@ -150,7 +150,8 @@ fn on_a_terminal_keys_work_and_the_terminal_comes_back() {
     let fullbore = crate::sandbox::fullbore();
     let words = [fullbore.to_str().unwrap(), "top", "-F", "zxcvb"];
     let mut terminal = Terminal::start(&place, 100, 24, &words, &[]);
-    terminal.wait_for("zxcvb");
+    // The first frame may come before the pipeline is found, and names the filter.
+    terminal.wait_for("yes word | grep -c zxcvb");
     terminal.press("\r");
     terminal.wait_for("reader");
     terminal.press("\x1b");
