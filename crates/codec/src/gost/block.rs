@@ -65,6 +65,12 @@ impl Counter {
         self.value
     }
 
+    /// Returns which byte of a block of 16 changes with every step, while the others mostly stay the same.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn counting_byte(&self) -> usize {
+        if self.turn == Turn::Left { 7 } else { 15 }
+    }
+
     #[cfg(target_arch = "x86_64")]
     pub(super) fn turn(&self) -> Turn {
         self.turn

@@ -129,19 +129,15 @@ fn with_a_pipeline_below(starters: &[(&str, Vec<PipeEnd>)]) -> Topology {
     all.push(born(SECOND, parent, "b", &[end(0, 8, false), end(1, 9, true)]));
     let held = all.iter().map(|born| HeldEnds { pid: born.pid, ends: born.ends.clone() });
     let ends: Vec<HeldEnds> = held.collect();
-    topology.take_in_census(&Census {
-        born: all,
-        ends: Some(ends.clone()),
-        at_ns: 0,
-        ..Census::default()
-    });
-    topology.take_in_census(&Census {
-        born: vec![],
-        ends: Some(ends),
-        at_ns: LATER,
-        ..Census::default()
-    });
+    begin_and_settle(&mut topology, all, ends);
     topology
+}
+
+/// They begin, and still hold these ends when all have had time to close what they do not use.
+fn begin_and_settle(topology: &mut Topology, born: Vec<Born>, ends: Vec<HeldEnds>) {
+    let ends = Some(ends);
+    topology.take_in_census(&Census { born, ends: ends.clone(), ..Census::default() });
+    topology.take_in_census(&Census { at_ns: LATER, ends, ..Census::default() });
 }
 
 /// What the stages run that are more than starters of others.
@@ -202,18 +198,7 @@ fn a_program_that_uses_the_pipe_to_its_child_works() {
         HeldEnds { pid: STAGE, ends: vec![end(3, 8, true), end(1, 9, true)] },
         HeldEnds { pid: FIRST, ends: vec![end(0, 8, false)] },
     ];
-    topology.take_in_census(&Census {
-        born,
-        ends: Some(ends.clone()),
-        at_ns: 0,
-        ..Census::default()
-    });
-    topology.take_in_census(&Census {
-        born: vec![],
-        ends: Some(ends),
-        at_ns: LATER,
-        ..Census::default()
-    });
+    begin_and_settle(&mut topology, born, ends);
     assert_eq!(working(&topology), ["tee", "gzip"]);
     assert_eq!(holders(&topology, 8, End::Write), ["tee"]);
     assert_eq!(holders(&topology, 9, End::Write), ["tee"]);

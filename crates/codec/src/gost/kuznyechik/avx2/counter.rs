@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::block::{Counter, Turn};
+use super::super::super::block::Counter;
 use super::super::decomposition::{omega, omega_back};
 use super::super::naive::Block;
 use super::super::standard::mix;
@@ -63,15 +63,10 @@ struct FirstRound {
     counted: __m256i,
 }
 
-/// Returns which byte counts while the others stay the same.
-fn counting_byte(counter: &Counter) -> usize {
-    if counter.turn() == Turn::Left { 7 } else { 15 }
-}
-
 /// Returns the counter without its counting byte, and that byte.
 fn parts(counter: &Counter) -> (Block, u8) {
     let mut rest = counter.value().to_be_bytes();
-    let count = std::mem::take(&mut rest[counting_byte(counter)]);
+    let count = std::mem::take(&mut rest[counter.counting_byte()]);
     (rest, count)
 }
 
@@ -84,7 +79,7 @@ fn broadcast(byte: u8) -> __m256i {
 impl FirstRound {
     #[target_feature(enable = "avx2")]
     fn new(keys: &[WideKey; 10], counter: &Counter) -> Self {
-        let (of, counting) = (parts(counter).0, counting_byte(counter));
+        let (of, counting) = (parts(counter).0, counter.counting_byte());
         let mut planes = [_mm256_setzero_si256(); 16];
         for (plane, byte) in planes.iter_mut().zip(of) {
             *plane = mapped(&OMEGA_BACK, broadcast(byte));
@@ -118,7 +113,7 @@ impl FirstRound {
 
 #[target_feature(enable = "avx2")]
 pub(super) fn fill(keys: &[WideKey; 10], counter: &mut Counter, gamma: &mut [Block]) {
-    let counting = counting_byte(counter);
+    let counting = counter.counting_byte();
     let (groups, rest) = gamma.as_chunks_mut::<GROUP>();
     let mut first_round: Option<FirstRound> = None;
     for group in groups {
@@ -147,6 +142,7 @@ pub(super) fn fill(keys: &[WideKey; 10], counter: &mut Counter, gamma: &mut [Blo
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::super::block::Turn;
     use super::super::super::naive::Naive;
     use super::super::Kernel;
     use super::*;

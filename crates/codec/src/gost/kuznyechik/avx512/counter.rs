@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::block::{Counter, Turn};
+use super::super::super::block::Counter;
 use super::super::naive::Block;
 use super::super::standard::PI;
 use super::batches::{BATCH, Keys, encrypt, encrypt_planes, rounds_from, store_batch};
@@ -21,11 +21,6 @@ const ORDER: [u8; 64] = {
     order
 };
 
-/// Returns which byte counts while the others stay the same.
-fn counting_byte(counter: &Counter) -> usize {
-    if counter.turn() == Turn::Left { 7 } else { 15 }
-}
-
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn broadcast(byte: u8) -> __m512i {
@@ -36,7 +31,7 @@ fn broadcast(byte: u8) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn counter_planes(counter: &Counter) -> Planes {
-    let (first, counting) = (counter.value().to_be_bytes(), counting_byte(counter));
+    let (first, counting) = (counter.value().to_be_bytes(), counter.counting_byte());
     let mut after = counter.clone();
     after.advance(256 - u64::from(first[counting]));
     let over = after.value().to_be_bytes();
@@ -63,7 +58,7 @@ struct FirstRound {
 impl FirstRound {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     fn new(keys: &Keys, counter: &Counter) -> Self {
-        let (first, counting) = (counter.value().to_be_bytes(), counting_byte(counter));
+        let (first, counting) = (counter.value().to_be_bytes(), counter.counting_byte());
         let mut planes = [_mm512_setzero_si512(); 16];
         for (plane, byte) in planes.iter_mut().zip(first) {
             *plane = broadcast(byte);
@@ -77,7 +72,7 @@ impl FirstRound {
     /// Returns the counter without its counting byte.
     fn rest(counter: &Counter) -> Block {
         let mut rest = counter.value().to_be_bytes();
-        rest[counting_byte(counter)] = 0;
+        rest[counter.counting_byte()] = 0;
         rest
     }
 
@@ -85,7 +80,7 @@ impl FirstRound {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     fn next(&self, keys: &Keys, counter: &Counter) -> Planes {
-        let counting = counting_byte(counter);
+        let counting = counter.counting_byte();
         let first = broadcast(counter.value().to_be_bytes()[counting]);
         let count = _mm512_add_epi8(first, load(&ORDER));
         let key = _mm512_set1_epi32(keys.encryption.edge[counting].cast_signed());
@@ -106,7 +101,7 @@ pub(super) fn fill(keys: &Keys, counter: &mut Counter, gamma: &mut [Block]) {
     let (batches, rest) = gamma.as_chunks_mut::<BATCH>();
     let mut first_round: Option<FirstRound> = None;
     for batch in batches {
-        let turns_over = counter.value().to_be_bytes()[counting_byte(counter)] > 192;
+        let turns_over = counter.value().to_be_bytes()[counter.counting_byte()] > 192;
         let planes = if turns_over {
             encrypt_planes(keys, counter_planes(counter))
         } else {
