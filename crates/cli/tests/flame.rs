@@ -9,6 +9,7 @@ use fullbore_profile::parse_folded;
 use crate::cases::split::{self, Split, Stacks, has, time_of};
 use crate::exact::FORBIDDEN;
 use crate::gate::Pass;
+use crate::narrow;
 use crate::processes::marked;
 use crate::sandbox::{Sandbox, eventually, finish, fullbore, status_text};
 
@@ -147,16 +148,10 @@ nap:    .long 0, 300000000
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn of_a_32_bit_program_the_function_is_known() {
+    require_programs!("as", "ld");
     let place = Sandbox::new();
-    fs::write(place.path("narrow.S"), OF_32_BITS).unwrap();
-    let mut compiler = place.command("cc");
-    let built =
-        compiler.args(["-m32", "-nostdlib", "-static", "-no-pie", "-o", "narrow", "narrow.S"]);
-    assert!(built.status().unwrap().success());
-    if !place.command("./narrow").status().is_ok_and(|ended| ended.success()) {
-        crate::require::skipped("this Linux runs no 32-bit programs");
-        return;
-    }
+    narrow::assemble(&place, OF_32_BITS, "narrow", &[]);
+    require!(narrow::runs(&place, "./narrow"), "this kernel runs no 32-bit programs");
     let stacks = flame(&place, "./narrow | cat");
     let all = time_of(&stacks, "1 ", |_| true);
     let working = time_of(&stacks, "1 ", |stack| stack.last().is_some_and(|last| last == "work"));

@@ -13,6 +13,7 @@ mod require;
 mod arguments;
 mod cases;
 mod gate;
+mod narrow;
 mod processes;
 mod sandbox;
 mod terminal;

@@ -1,10 +1,10 @@
 //! 32-bit programs, whose system calls have other numbers, are stages like any other.
 
 use crate::gate::Pass;
-use crate::sandbox::{Sandbox, finish, stage, status_text};
+use crate::narrow;
+use crate::sandbox::{Sandbox, stage};
 
-/// Copies its input to its output, and counts down from `LOOPS` for each block. It needs no library, so no 32-bit library has
-/// to be installed.
+/// Copies its input to its output, and counts down from `LOOPS` for each block.
 const PROGRAM: &str = "
         .globl _start
 _start:
@@ -32,17 +32,6 @@ done:   mov $1, %eax            # exit
         .lcomm buffer, 4096
 ";
 
-fn assemble(place: &Sandbox, name: &str, loops: u32) {
-    std::fs::write(place.path("copy.s"), PROGRAM).unwrap();
-    let command = format!(
-        "as --32 --defsym LOOPS={loops} copy.s -o copy.o && ld -m elf_i386 copy.o -o {name}"
-    );
-    let mut shell = place.command("sh");
-    shell.args(["-c", &command]);
-    let ended = finish(shell);
-    assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
-}
-
 #[test]
 fn the_waits_of_a_32_bit_program_are_known() {
     require!(cfg!(target_arch = "x86_64"), "this CPU has no programs of 32-bit x86");
@@ -50,11 +39,9 @@ fn the_waits_of_a_32_bit_program_are_known() {
     let _alone = Pass::alone();
     let place = Sandbox::new();
     for (name, loops) in [("feeder", 0), ("slow", 2_000_000), ("taker", 0)] {
-        assemble(&place, name, loops);
+        narrow::assemble(&place, PROGRAM, name, &[&format!("LOOPS={loops}")]);
     }
-    let mut check = place.command("sh");
-    check.args(["-c", "echo it runs | ./feeder"]);
-    require!(finish(check).stdout == b"it runs\n", "this kernel runs no 32-bit programs");
+    require!(narrow::runs(&place, "./feeder"), "this kernel runs no 32-bit programs");
 
     let line = "seq 1000000 | ./feeder | ./slow | ./taker | tail -n 1";
     let record = place.record(&["--no-tune"], line);
