@@ -72,8 +72,8 @@ fn probe_once(turn: &Turn) -> Probe {
         Err(error) => return copy("no memory", &error),
     };
     if !is_huge(&mut pages) {
-        let reason = "no huge pages: see /sys/kernel/mm/transparent_hugepage/enabled".to_owned();
-        return Probe::Copy { reason };
+        let size = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+        return Probe::Copy { reason: without_huge_pages(size.ok().as_deref()) };
     }
     match lend_and_overwrite(&mut pages, |pages| pages.share_in_turn(turn)) {
         Ok(Seen::Unchanged) => Probe::Ring,
@@ -83,6 +83,20 @@ fn probe_once(turn: &Turn) -> Probe {
         Err(Obstacle::Fork(error)) => Probe::Fresh { reason: format!("no child process: {error}") },
         Err(Obstacle::Lend(error)) => copy("vmsplice", &error),
         Err(Obstacle::Other(error)) => copy("pipes", &error),
+    }
+}
+
+/// Why no huge page was given, from the size that Linux says they have (Documentation/admin-guide/mm/transhuge.rst): 32 MiB
+/// where a small page has 16 KiB, and 512 MiB where it has 64 KiB.
+fn without_huge_pages(size: Option<&str>) -> String {
+    match size.and_then(|size| size.trim().parse::<usize>().ok()) {
+        Some(bytes) if bytes > HUGE_BYTES => {
+            format!(
+                "huge pages have {} MiB here; pages are lent only where they have 2",
+                bytes >> 20
+            )
+        }
+        _ => "no huge pages: see /sys/kernel/mm/transparent_hugepage/enabled".to_owned(),
     }
 }
 
@@ -104,7 +118,7 @@ enum Obstacle {
 
 /// Tells whether 2 MiB lie on a huge page: touching them then costs one page fault (two where a huge page has 1 MiB), and
 /// otherwise one for each small page: 512, or 32 where a small page has 64 KiB.
-fn is_huge(pages: &mut Pages) -> bool {
+pub(crate) fn is_huge(pages: &mut Pages) -> bool {
     let before = minor_faults(Faults::OfThread);
     for page in pages.bytes(0..HUGE_BYTES).chunks_exact_mut(PAGE_BYTES) {
         page[0] = 1;
@@ -141,6 +155,15 @@ fn lend_and_overwrite(
 mod tests {
     use super::*;
     use crate::pages::{alone, can_share, skipped};
+
+    #[test]
+    fn why_there_are_no_huge_pages_depends_on_their_size() {
+        let of = |size| without_huge_pages(size);
+        assert!(of(Some("33554432\n")).starts_with("huge pages have 32 MiB here"));
+        for size in [Some("2097152\n"), Some("odd"), None] {
+            assert!(of(size).starts_with("no huge pages: see /sys/"), "{size:?}");
+        }
+    }
 
     #[test]
     fn the_probe_tells_pages_that_are_copied_from_pages_that_are_not() {

@@ -14,10 +14,12 @@ pub(crate) struct TaskFiles {
     children: HotFile,
     /// Its times when last read.
     last: SchedStat,
-    /// What it used of them since [`ProcessFiles::read_tasks`].
+    /// What it used of them since [`ProcessFiles::take_tasks`].
     used: SchedStat,
-    /// What it did when last seen; `None` when that may not be seen, or it may do something else by now.
-    blocked: Option<Activity>,
+    /// It may have run since it was seen to wait.
+    has_run: bool,
+    /// What it did when last seen; `None` when that may not be seen.
+    activity: Option<Activity>,
     /// What it last waited for.
     last_wait: Option<Wait>,
 }
@@ -109,47 +111,50 @@ impl TaskFiles {
             children: root.hot_file(pid, &format!("task/{tid}/children")),
             last: SchedStat::default(),
             used: SchedStat::default(),
-            blocked: None,
+            has_run: true,
+            activity: None,
             last_wait: None,
         }
     }
 
-    /// Reads its times; `false` when the thread has ended. Times that may not be read count as unchanged.
-    fn read_times(&mut self, clockwork: Clockwork, buffer: &mut [u8]) -> bool {
+    /// Reads its times, and what it does now; `false` when the thread has ended. Times that may not be read count as
+    /// unchanged.
+    fn read(&mut self, clockwork: Clockwork, buffer: &mut [u8]) -> bool {
         let now = match self.times.try_read(buffer) {
             Ok(text) => clockwork.parse(text).unwrap_or(self.last),
             Err(Unavailable::Gone) => return false,
             Err(_) => self.last,
         };
-        // Ticks do not tell whether it ran.
-        if clockwork != Clockwork::Scheduler || now.timeslices != self.last.timeslices {
-            self.blocked = None;
-        }
         let before = std::mem::replace(&mut self.last, now);
         self.used.running_ns += now.running_ns.saturating_sub(before.running_ns);
         self.used.waiting_ns += now.waiting_ns.saturating_sub(before.waiting_ns);
         self.used.timeslices += now.timeslices.saturating_sub(before.timeslices);
+        // Who got no CPU since it was seen to wait still waits there. Ticks do not tell whether it got one.
+        self.has_run = !matches!(self.activity, Some(Activity::Blocked(_)))
+            || clockwork != Clockwork::Scheduler
+            || now.timeslices != before.timeslices;
+        if self.has_run {
+            self.read_activity(buffer);
+        }
         true
     }
 
-    /// What it used since it was last asked, and what it does.
-    fn take(&mut self, buffer: &mut [u8]) -> TaskReading {
-        let activity = self.blocked.or_else(|| {
-            let now = self.syscall.read(buffer).and_then(Activity::parse);
-            now.map(|activity| match activity {
-                Activity::Blocked(Wait::AsBefore) => {
-                    Activity::Blocked(self.last_wait.unwrap_or(Wait::Other))
-                }
-                activity => activity,
-            })
-        });
-        self.blocked = activity.filter(|activity| matches!(activity, Activity::Blocked(_)));
-        if let Some(Activity::Blocked(wait)) = self.blocked {
-            self.last_wait = Some(wait);
+    fn read_activity(&mut self, buffer: &mut [u8]) {
+        self.activity = self.syscall.read(buffer).and_then(Activity::parse);
+        match self.activity {
+            Some(Activity::Blocked(Wait::AsBefore)) => {
+                self.activity = Some(Activity::Blocked(self.last_wait.unwrap_or(Wait::Other)));
+            }
+            Some(Activity::Blocked(wait)) => self.last_wait = Some(wait),
+            _ => {}
         }
+    }
+
+    /// What it used since it was last asked, and what it did when it was read.
+    fn take(&mut self) -> TaskReading {
         let SchedStat { running_ns, waiting_ns, timeslices: slices } =
             std::mem::take(&mut self.used);
-        TaskReading { tid: self.tid, running_ns, waiting_ns, slices, activity }
+        TaskReading { tid: self.tid, running_ns, waiting_ns, slices, activity: self.activity }
     }
 }
 
@@ -183,13 +188,15 @@ impl ProcessFiles {
         }
     }
 
-    /// Reads the times of every thread, which also tells whether it ran since the last look.
-    pub(crate) fn read_times(&mut self, buffer: &mut [u8]) {
-        self.tasks.retain_mut(|task| task.read_times(self.clockwork, buffer));
+    /// Reads every thread: its times, which also tell whether it ran since the last look, and what it does.
+    ///
+    /// A sample begins with this. What follows takes up to a millisecond of a CPU, for which others have to wait: stages would
+    /// be seen to wait for data of a stage that sampling itself has kept from running.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) {
+        self.tasks.retain_mut(|task| task.read(self.clockwork, buffer));
         // Threads that are not followed may have run.
         let are_all_followed = self.tasks.len() < TASKS_MAX;
-        self.news.has_run =
-            !are_all_followed || self.tasks.iter().any(|task| task.blocked.is_none());
+        self.news.has_run = !are_all_followed || self.tasks.iter().any(|task| task.has_run);
         if self.news.has_run {
             self.news.stopped = None;
         }
@@ -210,9 +217,9 @@ impl ProcessFiles {
         is_stopped
     }
 
-    /// Reads every thread; empty when the process has ended.
-    pub(crate) fn read_tasks(&mut self, buffer: &mut [u8]) -> Vec<TaskReading> {
-        self.tasks.iter_mut().map(|task| task.take(buffer)).collect()
+    /// What was read of every thread; empty when the process has ended.
+    pub(crate) fn take_tasks(&mut self) -> Vec<TaskReading> {
+        self.tasks.iter_mut().map(TaskFiles::take).collect()
     }
 
     /// Reads state, parent, threads and CPU time.
@@ -236,7 +243,7 @@ impl ProcessFiles {
     /// From now on its times count from this moment, those of all threads it has.
     pub(crate) fn count_from_now(&mut self, root: &Root, buffer: &mut [u8]) {
         self.find_tasks(root);
-        self.read_times(buffer);
+        self.read(buffer);
         self.tasks.iter_mut().for_each(|task| task.used = SchedStat::default());
     }
 
@@ -321,8 +328,8 @@ mod tests {
     }
 
     fn read(task: &mut TaskFiles, clockwork: Clockwork) -> Option<TaskReading> {
-        let lives = task.read_times(clockwork, &mut [0; 4096]);
-        lives.then(|| task.take(&mut [0; 4096]))
+        let lives = task.read(clockwork, &mut [0; 4096]);
+        lives.then(|| task.take())
     }
 
     fn times(reading: Option<TaskReading>) -> Option<(u64, u64)> {
@@ -394,6 +401,18 @@ mod tests {
         assert_eq!(doing(&mut task), Some(writing));
     }
 
+    /// The rest of a sample keeps others from running, so that what a thread does later is partly its doing.
+    #[test]
+    fn what_a_thread_does_is_what_it_did_when_its_times_were_read() {
+        let (place, times) = a_thread(Clockwork::Scheduler);
+        fs::write(&times, "100 10 7\n").unwrap();
+        fs::write(times.with_file_name("syscall"), called(READ)).unwrap();
+        let mut task = opened(&place, Clockwork::Scheduler);
+        assert!(task.read(Clockwork::Scheduler, &mut [0; 4096]));
+        fs::write(times.with_file_name("syscall"), called(WRITE)).unwrap();
+        assert_eq!(task.take().activity, Some(Activity::Blocked(Wait::Read(0))));
+    }
+
     #[test]
     fn a_process_that_waited_when_it_was_stopped_is_stopped() {
         let (place, times) = a_thread(Clockwork::Scheduler);
@@ -408,9 +427,9 @@ mod tests {
         let root = Root::at(place.path());
         let mut process = ProcessFiles::open(&root, Clockwork::Scheduler, PID, 0, false);
         let mut is_stopped = || {
-            process.read_times(&mut [0; 4096]);
+            process.read(&mut [0; 4096]);
             let is_stopped = process.is_stopped(&mut [0; 4096]);
-            process.read_tasks(&mut [0; 4096]);
+            process.take_tasks();
             is_stopped
         };
         assert_eq!([is_stopped(), is_stopped()], [false, false], "it waits");

@@ -179,7 +179,7 @@ impl Sampler {
     pub(crate) fn census(&mut self, topology: &Topology, now_ns: u64) -> Census {
         let all_were_stopped = self.looks.all_were_stopped;
         let mut census = Census { at_ns: now_ns, all_were_stopped, ..Census::default() };
-        self.processes.values_mut().for_each(|process| process.read_times(&mut self.buffer));
+        self.processes.values_mut().for_each(|process| process.read(&mut self.buffer));
         if self.looks.samples == 0 && topology.roots.shell != 0 {
             census.born.extend(self.begin(topology.roots.own, topology.roots.shell, now_ns));
         }
@@ -284,7 +284,7 @@ impl Sampler {
         };
         let is_frugal = self.processes.len() >= AT_HAND_MAX;
         let mut process = ProcessFiles::open(&self.root, self.clockwork(), pid, now_ns, is_frugal);
-        process.read_times(&mut self.buffer);
+        process.read(&mut self.buffer);
         if self.looks.samples == 0
             && let Some(guests) = &mut self.guests
         {
@@ -361,7 +361,7 @@ impl Sampler {
             ..ProcessLook::default()
         };
         let is_stopped = self.looks.all_were_stopped || process.is_stopped(&mut self.buffer);
-        let readings = process.read_tasks(&mut self.buffer);
+        let readings = process.take_tasks();
         seen.has_ended = readings.is_empty();
         for TaskReading { tid, running_ns, waiting_ns, slices, activity } in readings {
             let doing = match activity {
