@@ -245,6 +245,8 @@ impl ProcessFiles {
         self.find_tasks(root);
         self.read(buffer);
         self.tasks.iter_mut().for_each(|task| task.used = SchedStat::default());
+        // It was read twice, and nobody has looked yet.
+        self.news.has_run = true;
     }
 
     /// Processes that its first `tasks` threads started, as far as Linux lists them.
