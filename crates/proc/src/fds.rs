@@ -88,15 +88,46 @@ pub(crate) fn list_pipes(folder: &Path) -> io::Result<Vec<Fd>> {
     Ok(pipes.collect())
 }
 
+/// How often a descriptor is read anew that led elsewhere before it was read: a shell puts one in its place once or twice.
+const READINGS_MAX: u32 = 8;
+
 /// Reads one descriptor.
+///
+/// # Errors
+///
+/// Those of Linux, and [`io::ErrorKind::Interrupted`] if it never stayed the same for as long as the reading takes.
 pub(crate) fn look_up(folder: &Path, number: i32) -> io::Result<Fd> {
     let link = folder.join(number.to_string());
+    settled(|| std::fs::read_link(&link), |path| look_up_once(folder, number, &link, path))
+}
+
+/// What a descriptor is takes several calls to read, between which its process may close it and open another by its
+/// number: one that leads to a pipe is read anew until its link is the same before and after.
+fn settled(
+    mut read_link: impl FnMut() -> io::Result<PathBuf>,
+    mut read: impl FnMut(&Path) -> io::Result<Fd>,
+) -> io::Result<Fd> {
+    let mut path = read_link()?;
+    for _ in 0..READINGS_MAX {
+        let fd = read(&path)?;
+        if !matches!(fd.target, Target::Pipe(_) | Target::Fifo { .. }) {
+            return Ok(fd);
+        }
+        let now = read_link()?;
+        if now == path {
+            return Ok(fd);
+        }
+        path = now;
+    }
+    Err(io::ErrorKind::Interrupted.into())
+}
+
+fn look_up_once(folder: &Path, number: i32, link: &Path, path: &Path) -> io::Result<Fd> {
     // Linux shows the mode in which a descriptor was opened as the permissions of the link.
-    let mode = std::fs::symlink_metadata(&link)?.permissions().mode();
-    let path = std::fs::read_link(&link)?;
+    let mode = std::fs::symlink_metadata(link)?.permissions().mode();
     let (reads, writes) = (mode & 0o400 != 0, mode & 0o200 != 0);
-    let target = target(&link, &path);
-    let inode = inode_of_socket(&path).filter(|_| target == Target::LocalSocket);
+    let target = target(link, path);
+    let inode = inode_of_socket(path).filter(|_| target == Target::LocalSocket);
     match inode.and_then(unix_sockets::connection) {
         Some(Connection { one_way: Some(one_way), .. }) => {
             let target = Target::OneWay(one_way.receiver);
@@ -184,7 +215,7 @@ fn file_type(link: &Path, path: &Path) -> Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::fd::AsRawFd;
+    use std::os::fd::{AsFd, AsRawFd};
 
     fn own(fd: &impl AsRawFd) -> Fd {
         look_up(Path::new("/proc/self/fd"), fd.as_raw_fd()).unwrap()
@@ -201,22 +232,56 @@ mod tests {
         );
     }
 
+    fn open_fifo(folder: &Path) -> (std::fs::File, PathBuf) {
+        let (path, mode) = (folder.join("fifo"), rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR);
+        rustix::fs::mknodat(CWD, &path, FileType::Fifo, mode, 0).unwrap();
+        (std::fs::File::options().read(true).write(true).open(&path).unwrap(), path)
+    }
+
     #[test]
     fn a_fifo_keeps_its_path() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("fifo");
-        rustix::fs::mknodat(
-            CWD,
-            &path,
-            FileType::Fifo,
-            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
-            0,
-        )
-        .unwrap();
-        let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+        let (file, path) = open_fifo(folder.path());
         let fd = own(&file);
         assert!(fd.reads && fd.writes);
         assert!(matches!(fd.target, Target::Fifo { path: found, .. } if found == path));
+    }
+
+    /// Reads a descriptor that leads to one file first and to the other when it is read.
+    fn while_it_changes(first: &impl AsFd, then: &impl AsFd) -> io::Result<Fd> {
+        let mut place = first.as_fd().try_clone_to_owned().unwrap();
+        let (folder, number) = (Path::new("/proc/self/fd"), place.as_raw_fd());
+        let link = folder.join(number.to_string());
+        let read = |path: &Path| {
+            rustix::io::dup2(then, &mut place).unwrap();
+            look_up_once(folder, number, &link, path)
+        };
+        settled(|| std::fs::read_link(&link), read)
+    }
+
+    #[test]
+    fn a_descriptor_that_changes_while_it_is_read_is_not_half_of_each() {
+        let null = std::fs::File::options().read(true).write(true).open("/dev/null").unwrap();
+        let (other, _writer) = std::io::pipe().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (fifo, path) = open_fifo(folder.path());
+        let fd = while_it_changes(&null, &fifo).unwrap();
+        assert!(matches!(fd.target, Target::Fifo { path: found, .. } if found == path));
+        assert_eq!(while_it_changes(&fifo, &null).unwrap().target, Target::Device);
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let fd = while_it_changes(&other, &writer).unwrap();
+        assert!(!fd.reads && fd.writes && fd.target == own(&writer).target, "{fd:?}");
+    }
+
+    #[test]
+    fn a_descriptor_that_never_stays_the_same_is_left_out() {
+        let (fd, mut time) = (own(&std::io::pipe().unwrap().0), 0);
+        let changing = || {
+            time += 1;
+            Ok(PathBuf::from(format!("pipe:[{time}]")))
+        };
+        let error = settled(changing, |_| Ok(fd.clone())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Interrupted);
     }
 
     #[test]
