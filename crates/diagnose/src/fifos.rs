@@ -11,7 +11,6 @@ const FIFO: Doing = Doing::Waiting(Cause::FifoPeer);
 pub(super) fn claim(stages: &mut [StageFlow<'_>]) {
     let claims: Vec<f64> = (0..stages.len()).map(|index| unclaimed_ns(stages, index)).collect();
     for (stage, claim_ns) in stages.iter_mut().zip(claims) {
-        let claim_ns = claim_ns.max(own_fifo_ns(stage));
         stage.own.retain(|(doing, _)| *doing != FIFO);
         stage.own.push((FIFO, claim_ns));
         stage.own.retain(|(_, ns)| *ns > 0.0);

@@ -1,6 +1,7 @@
 //! The file of something that a process has mapped.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use fullbore_proc::Root;
@@ -15,12 +16,7 @@ const DELETED: &str = " (deleted)";
 /// Reads the file; `None` when that is not possible.
 pub(super) fn file_of(root: &Root, pid: i32, mapped: &Mapped) -> Option<Vec<u8>> {
     if mapped.path == "[vdso]" {
-        let length =
-            usize::try_from(mapped.end - mapped.start).ok().filter(|length| *length < 1 << 20)?;
-        let mut memory = vec![0; length];
-        let read = root.try_memory(pid, mapped.start, &mut memory).ok()?;
-        memory.truncate(read);
-        return Some(memory);
+        return vdso(root, pid, mapped.start..mapped.end).or_else(|| own_vdso(root));
     }
     if !mapped.path.starts_with('/') {
         return None;
@@ -29,6 +25,22 @@ pub(super) fn file_of(root: &Root, pid: i32, mapped: &Mapped) -> Option<Vec<u8>>
         let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();
         (size <= LARGEST_BYTES).then(|| fs::read(path).ok()).flatten()
     })
+}
+
+fn vdso(root: &Root, pid: i32, addresses: Range<u64>) -> Option<Vec<u8>> {
+    let length = addresses.end.checked_sub(addresses.start)?;
+    let length = usize::try_from(length).ok().filter(|length| *length < 1 << 20)?;
+    let mut memory = vec![0; length];
+    let read = root.try_memory(pid, addresses.start, &mut memory).ok().filter(|read| *read > 0)?;
+    memory.truncate(read);
+    Some(memory)
+}
+
+/// Linux gives every 64-bit process the same, and that process may have ended.
+fn own_vdso(root: &Root) -> Option<Vec<u8>> {
+    let own = std::process::id().cast_signed();
+    let code = root.try_mapped_code(own).ok()?.into_iter().find(|code| code.path == "[vdso]")?;
+    vdso(root, own, code.start..code.end)
 }
 
 /// Where it may be found. A process may have another root than this one, and what was deleted is still the process's own.
@@ -66,6 +78,9 @@ mod tests {
         assert!(file(program).unwrap().starts_with(b"\x7fELF"));
         if let Some(vdso) = code.iter().find(|code| code.path == "[vdso]") {
             assert!(file(vdso).unwrap().starts_with(b"\x7fELF"));
+            let (start, end, path) = (vdso.start, vdso.end, vdso.path.clone());
+            let of_nobody = file_of(&root, i32::MAX, &Mapped { start, end, offset: 0, path });
+            assert_eq!(of_nobody, file(vdso), "of a process that has ended");
         }
         let none = Mapped { start: 0, end: 1, offset: 0, path: "/none".to_owned() };
         assert_eq!(file_of(&root, own, &none), None);

@@ -5,17 +5,18 @@
 
 mod files;
 mod towers;
+mod unwinding;
 
 use std::collections::{HashMap, HashSet};
 
-use fullbore_perf::{Event, Happened, Sample, Stacks};
+use fullbore_perf::{Happened, Stacks};
 use fullbore_proc::{Root, Wait};
-use fullbore_profile::{Callers, Frame, KernelSymbols, Mapped, Stack, Tally};
+use fullbore_profile::KernelSymbols;
 use fullbore_record::Cause;
 
 use crate::account::reason::Reason;
 use crate::observed::Observed;
-use crate::profiling::files::file_of;
+use crate::profiling::unwinding::{Place, Snapshot, Taken, Unwinding, Waiting};
 use crate::sample::{Doing, Look};
 use crate::topology::Topology;
 
@@ -39,14 +40,14 @@ pub(crate) struct Profiling {
     root: Root,
     /// Those on a CPU; `None` where Linux refuses them.
     stacks: Option<Stacks>,
-    callers: Callers,
     kernel: KernelSymbols,
-    tally: Tally<(i32, Did)>,
+    /// Who follows them; `None` where Linux refuses a thread.
+    unwinding: Option<Unwinding>,
+    /// What was not handed to it yet.
+    taken: Taken,
     family: Family,
-    /// Where each thread waits.
-    blocked: HashMap<(i32, i32), Vec<Frame>>,
-    /// Processes whose maps were read since the last look.
-    asked: Vec<i32>,
+    /// Threads that wait where their last stack was taken.
+    blocked: HashSet<Place>,
     counts: Counts,
     last_ns: u64,
     notes: Vec<String>,
@@ -60,8 +61,6 @@ struct Family {
     stages: HashMap<i32, usize>,
     /// The process that started each.
     parents: HashMap<i32, i32>,
-    /// Copies of fullbore that have not called execve: what they run is no part of the pipeline.
-    copies: HashSet<i32>,
 }
 
 /// What was taken.
@@ -85,6 +84,12 @@ impl Profiling {
                     .to_owned(),
             );
         }
+        let unwinding = Unwinding::start(Root::system());
+        let unwinding = unwinding
+            .map_err(|why| {
+                notes.push(format!("functions are unknown: no thread to find them: {why}"))
+            })
+            .ok();
         let reads_kernel = stacks.as_ref().is_some_and(Stacks::sees_kernel);
         let out_of_the_way = || {
             let _ = fullbore_process::run_only_when_idle();
@@ -94,11 +99,10 @@ impl Profiling {
             root: Root::system(),
             kernel: kernel.unwrap_or_default(),
             stacks,
-            callers: Callers::default(),
-            tally: Tally::default(),
+            unwinding,
+            taken: Taken::default(),
             family: Family::default(),
-            blocked: HashMap::new(),
-            asked: Vec::new(),
+            blocked: HashSet::new(),
             counts: Counts::default(),
             last_ns: 0,
             notes,
@@ -114,95 +118,42 @@ impl Profiling {
         }
     }
 
-    /// Takes in what ran since the last look, and where threads wait now.
+    /// Takes what ran since the last look, and where threads wait now.
     pub(crate) fn take_in(&mut self, observed: &Observed, look: &Look) {
-        self.asked.clear();
-        self.take_in_events();
+        let has_room = self.unwinding.as_ref().is_some_and(Unwinding::has_room);
+        self.take_events(has_room);
         let passed = look.at_ns.saturating_sub(std::mem::replace(&mut self.last_ns, look.at_ns));
-        self.take_in_waits(observed, look, passed as f64);
+        self.take_waits(observed, look, passed as f64, if has_room { STACKS_PER_LOOK } else { 0 });
+        if self.taken.is_due() {
+            let taken = std::mem::take(&mut self.taken);
+            if let Some(unwinding) = &self.unwinding {
+                unwinding.follow(taken);
+            }
+        }
     }
 
-    fn take_in_events(&mut self) {
+    fn take_events(&mut self, has_room: bool) {
         let Some(stacks) = &mut self.stacks else { return };
         let reading = stacks.read();
         self.counts.lost += reading.lost;
-        let own = std::process::id().cast_signed();
-        let mut ended = Vec::new();
-        for Event { pid, tid, happened, .. } in reading.events {
-            match happened {
-                Happened::Mapped(mapping) => {
-                    let path = if mapping.path == "//anon" { String::new() } else { mapping.path };
-                    let end = mapping.start.saturating_add(mapping.length);
-                    self.map(
-                        pid,
-                        Mapped { start: mapping.start, end, offset: mapping.offset, path },
-                    );
-                }
-                Happened::Executed => {
-                    self.family.copies.remove(&pid);
-                    self.callers.clear(pid);
-                }
-                Happened::Begun { parent } if tid == pid => {
-                    if parent == own || self.family.copies.contains(&parent) {
-                        self.family.copies.insert(pid);
-                    }
-                    self.callers.fork(parent, pid);
-                    self.family.parents.insert(pid, parent);
-                }
-                Happened::Ended if tid == pid => ended.push(pid),
-                Happened::Sample(sample) => self.take_in_sample(pid, &sample),
-                _ => {}
+        for event in reading.events {
+            let is_sample = matches!(event.happened, Happened::Sample(_));
+            self.counts.on_cpu += u64::from(is_sample && has_room);
+            self.counts.lost += u64::from(is_sample && !has_room);
+            if has_room || !is_sample {
+                self.taken.events.push(event);
             }
         }
-        for pid in ended {
-            self.callers.clear(pid);
-            self.family.copies.remove(&pid);
-        }
     }
 
-    fn map(&mut self, pid: i32, mapped: Mapped) {
-        let root = &self.root;
-        let of = mapped.clone();
-        self.callers.map(pid, mapped, || file_of(root, pid, &of));
-    }
-
-    fn take_in_sample(&mut self, pid: i32, sample: &Sample) {
-        self.counts.on_cpu += 1;
-        let mut frames: Vec<Frame> = sample.kernel.iter().copied().map(Frame::Kernel).collect();
-        if let Some(registers) = sample.registers.filter(|_| !self.family.copies.contains(&pid)) {
-            self.learn(pid, registers.instruction);
-            let stack = Stack {
-                instruction: registers.instruction,
-                pointer: registers.stack,
-                frame: Some(registers.frame),
-                link: registers.link,
-                bytes: &sample.stack,
-            };
-            frames.extend(self.callers.of(pid, stack));
-        }
-        self.tally.add((pid, Did::Ran), &frames, 1.0);
-    }
-
-    /// Reads what a process has mapped, unless it is known what is at this address.
-    fn learn(&mut self, pid: i32, address: u64) {
-        if self.callers.knows(pid, address) || self.asked.contains(&pid) {
-            return;
-        }
-        self.asked.push(pid);
-        for code in self.root.try_mapped_code(pid).unwrap_or_default() {
-            let (start, end, offset) = (code.start, code.end, code.offset);
-            self.map(pid, Mapped { start, end, offset, path: code.path });
-        }
-    }
-
-    fn take_in_waits(&mut self, observed: &Observed, look: &Look, passed: f64) {
-        let mut left = STACKS_PER_LOOK;
+    /// Takes at most `left` stacks of threads that wait.
+    fn take_waits(&mut self, observed: &Observed, look: &Look, passed: f64, mut left: usize) {
         for seen in &look.processes {
             let Some(stage) = self.family.stages.get(&seen.pid).copied() else { continue };
             for task in &seen.tasks {
                 let place = (seen.pid, task.tid);
                 if seen.has_ended || task.doing == Doing::Running {
-                    self.blocked.remove(&place);
+                    self.forget(place);
                     continue;
                 }
                 let accounts = &observed.accounts;
@@ -211,26 +162,34 @@ impl Profiling {
                     continue;
                 };
                 let has_moved = task.running_ns > 0 || task.slices > 0;
-                if has_moved || !self.blocked.contains_key(&place) {
-                    self.blocked.remove(&place);
+                let mut stack = None;
+                if has_moved || !self.blocked.contains(&place) {
+                    self.forget(place);
                     if left == 0 {
                         continue;
                     }
                     left -= 1;
-                    if let Some(frames) = self.frames_of_waiting(seen.pid, task.tid, reason) {
+                    stack = self.stack_of_waiting(place, reason);
+                    if stack.is_some() {
                         self.counts.waiting += 1;
-                        self.blocked.insert(place, frames);
+                        self.blocked.insert(place);
                     }
                 }
-                if let Some(frames) = self.blocked.get(&place) {
-                    self.tally.add((seen.pid, Did::Waited(reason)), frames, passed);
+                if self.blocked.contains(&place) {
+                    self.taken.waits.push(Waiting { place, reason, ns: passed, stack });
                 }
             }
         }
     }
 
-    /// Where a thread waits; `None` when it does not wait for that any more, or where may not be seen.
-    fn frames_of_waiting(&mut self, pid: i32, tid: i32, reason: Reason) -> Option<Vec<Frame>> {
+    fn forget(&mut self, place: Place) {
+        if self.blocked.remove(&place) {
+            self.taken.gone.push(place);
+        }
+    }
+
+    /// The stack of a thread that waits; `None` when it does not wait for that any more, or its stack may not be seen.
+    fn stack_of_waiting(&mut self, (pid, tid): Place, reason: Reason) -> Option<Snapshot> {
         let at = self.root.try_blocked_at(pid, tid).ok()??;
         // It was looked at a moment ago, and may have gone on since.
         let sleeps_now = match at.wait {
@@ -242,14 +201,7 @@ impl Profiling {
             return None;
         }
         let length = self.root.try_memory(pid, at.stack, &mut self.buffer).unwrap_or(0);
-        self.learn(pid, at.instruction);
-        let stack = Stack {
-            instruction: at.instruction,
-            pointer: at.stack,
-            frame: None,
-            link: 0,
-            bytes: &self.buffer[..length],
-        };
-        Some(self.callers.of(pid, stack))
+        let bytes = self.buffer[..length].to_vec();
+        Some(Snapshot { instruction: at.instruction, pointer: at.stack, bytes })
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use fullbore_proc::Root;
 use fullbore_profile::{Kind, Names, Part, Profile, Stacks, Tower};
 use fullbore_record::{Cause, RunRecord, StageRecord};
 
 use crate::account::reason::Reason;
+use crate::profiling::unwinding::Unwound;
 use crate::profiling::{Did, Profiling};
 use crate::summarise::Numbers;
 use crate::topology::Topology;
@@ -33,9 +35,13 @@ impl Profiling {
         numbers: &Numbers,
     ) -> Profile {
         let kernel = std::mem::take(&mut self.kernel);
-        let names = Names::of(&self.tally, &self.callers, kernel);
+        let Unwound { tally, callers, parents, .. } = self.unwound();
+        for (pid, parent) in parents {
+            self.family.parents.entry(pid).or_insert(parent);
+        }
+        let names = Names::of(&tally, &callers, kernel);
         let mut stages: BTreeMap<u32, OfStage> = BTreeMap::new();
-        for ((pid, did), stacks) in self.tally.all() {
+        for ((pid, did), stacks) in tally.all() {
             let index = self.family.stage_of(*pid);
             let Some(number) = index.and_then(|index| numbers.stage(topology, index)) else {
                 continue;
@@ -60,7 +66,7 @@ impl Profiling {
                 stage.command.clone(),
                 stage.start_ns,
                 &parts.list,
-                &self.tally,
+                &tally,
                 &names,
             )
         };
@@ -79,6 +85,15 @@ impl Profiling {
             samples: (self.counts.on_cpu, self.counts.waiting),
             notes: self.notes,
         }
+    }
+}
+
+impl Profiling {
+    /// All stacks that were taken, followed.
+    fn unwound(&mut self) -> Unwound {
+        let Some(unwinding) = self.unwinding.take() else { return Unwound::new(Root::system()) };
+        unwinding.follow(std::mem::take(&mut self.taken));
+        unwinding.finish()
     }
 }
 
