@@ -27,13 +27,6 @@ const STACK_BYTES: usize = 32 << 10;
 /// So many of these stacks are read at one look, at most: with 1,000 threads, looks would become rare.
 const STACKS_PER_LOOK: usize = 64;
 
-/// What a process did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Did {
-    Ran,
-    Waited(Reason),
-}
-
 /// The stacks of a run.
 #[derive(Debug)]
 pub(crate) struct Profiling {

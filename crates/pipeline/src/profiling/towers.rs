@@ -7,8 +7,8 @@ use fullbore_profile::{Kind, Names, Part, Profile, Stacks, Tower};
 use fullbore_record::{Cause, RunRecord, StageRecord};
 
 use crate::account::reason::Reason;
-use crate::profiling::unwinding::Unwound;
-use crate::profiling::{Did, Profiling};
+use crate::profiling::Profiling;
+use crate::profiling::unwinding::{Did, Unwound};
 use crate::summarise::Numbers;
 use crate::topology::Topology;
 

@@ -12,7 +12,6 @@ use fullbore_perf::{Event, Happened, Sample};
 use fullbore_proc::Root;
 use fullbore_profile::{Callers, Frame, Mapped, Stack, Tally};
 
-use super::Did;
 use super::files::file_of;
 use crate::account::reason::Reason;
 
@@ -24,6 +23,13 @@ const WAITS_MAX: usize = 4096;
 
 /// A thread, by its process and its own number.
 pub(super) type Place = (i32, i32);
+
+/// What a process did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Did {
+    Ran,
+    Waited(Reason),
+}
 
 /// What one look took.
 #[derive(Debug, Default)]
