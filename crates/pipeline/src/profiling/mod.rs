@@ -16,7 +16,7 @@ use fullbore_record::Cause;
 
 use crate::account::reason::Reason;
 use crate::observed::Observed;
-use crate::profiling::unwinding::{Place, Snapshot, Taken, Unwinding, Waiting};
+use crate::profiling::unwinding::{Place, Seen, Snapshot, Taken, Unwinding, Waiting};
 use crate::sample::{Doing, Look};
 use crate::topology::Topology;
 
@@ -169,7 +169,8 @@ impl Profiling {
                     }
                 }
                 if self.blocked.contains(&place) {
-                    self.taken.waits.push(Waiting { place, reason, ns: passed, stack });
+                    let wait = Waiting { place, reason, ns: passed, stack };
+                    self.taken.waits.push(Seen::Waits(wait));
                 }
             }
         }
@@ -177,7 +178,7 @@ impl Profiling {
 
     fn forget(&mut self, place: Place) {
         if self.blocked.remove(&place) {
-            self.taken.gone.push(place);
+            self.taken.waits.push(Seen::Gone(place));
         }
     }
 

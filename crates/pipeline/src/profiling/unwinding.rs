@@ -35,9 +35,25 @@ pub(super) enum Did {
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) events: Vec<Event>,
-    pub(super) waits: Vec<Waiting>,
-    /// Threads that ended.
-    pub(super) gone: Vec<Place>,
+    /// In the order in which they were seen, at this look and at those before it that were not handed over.
+    pub(super) waits: Vec<Seen>,
+}
+
+/// What was seen of a thread.
+#[derive(Debug)]
+pub(super) enum Seen {
+    Waits(Waiting),
+    /// It does not wait any more where it waited.
+    Gone(Place),
+}
+
+impl Seen {
+    fn stack(&self) -> Option<&Snapshot> {
+        match self {
+            Self::Waits(wait) => wait.stack.as_ref(),
+            Self::Gone(_) => None,
+        }
+    }
 }
 
 /// A thread that waits.
@@ -64,7 +80,7 @@ impl Taken {
     pub(super) fn is_due(&self) -> bool {
         !self.events.is_empty()
             || self.waits.len() >= WAITS_MAX
-            || self.waits.iter().any(|wait| wait.stack.is_some())
+            || self.waits.iter().any(|seen| seen.stack().is_some())
     }
 
     fn bytes(&self) -> usize {
@@ -72,7 +88,7 @@ impl Taken {
             Happened::Sample(sample) => sample.stack.len(),
             _ => 0,
         });
-        let waits = self.waits.iter().flat_map(|wait| &wait.stack).map(|stack| stack.bytes.len());
+        let waits = self.waits.iter().filter_map(Seen::stack).map(|stack| stack.bytes.len());
         samples.chain(waits).sum()
     }
 }
@@ -160,11 +176,13 @@ impl Unwound {
     fn take_in(&mut self, taken: Taken) {
         self.asked.clear();
         self.take_in_events(taken.events);
-        for place in taken.gone {
-            self.blocked.remove(&place);
-        }
-        for wait in taken.waits {
-            self.take_in_wait(wait);
+        for seen in taken.waits {
+            match seen {
+                Seen::Waits(wait) => self.take_in_wait(wait),
+                Seen::Gone(place) => {
+                    self.blocked.remove(&place);
+                }
+            }
         }
     }
 
@@ -258,15 +276,11 @@ mod tests {
 
     const PLACE: Place = (i32::MAX, i32::MAX);
 
-    fn wait(stack: Option<usize>) -> Waiting {
+    fn wait(stack: Option<usize>) -> Seen {
         let stack =
             stack.map(|length| Snapshot { instruction: 1, pointer: 2, bytes: vec![0; length] });
-        Waiting {
-            place: PLACE,
-            reason: Reason::Other(fullbore_record::Cause::Sleep),
-            ns: 1.5,
-            stack,
-        }
+        let reason = Reason::Other(fullbore_record::Cause::Sleep);
+        Seen::Waits(Waiting { place: PLACE, reason, ns: 1.5, stack })
     }
 
     fn weight(unwound: &Unwound) -> f64 {
@@ -276,10 +290,11 @@ mod tests {
     #[test]
     fn a_wait_that_goes_on_counts_where_it_began_until_the_thread_is_gone() {
         let unwinding = Unwinding::start(Root::system()).unwrap();
-        let waits = vec![wait(Some(64)), wait(None), wait(None)];
-        unwinding.follow(Taken { waits, ..Taken::default() });
-        unwinding.follow(Taken { gone: vec![PLACE], waits: vec![wait(None)], ..Taken::default() });
-        assert_eq!(weight(&unwinding.finish()), 4.5);
+        let follow = |waits| unwinding.follow(Taken { waits, ..Taken::default() });
+        follow(vec![wait(Some(64)), wait(None)]);
+        follow(vec![wait(None), Seen::Gone(PLACE), wait(None)]);
+        follow(vec![wait(Some(64)), Seen::Gone(PLACE)]);
+        assert_eq!(weight(&unwinding.finish()), 6.0);
     }
 
     #[test]
