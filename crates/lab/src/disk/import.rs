@@ -207,7 +207,7 @@ pub(super) fn pass(jobs: &[&FioJob], logs: &Logs, output: &Output) -> PassRun {
             .filter(|direction| direction.name == name)
             .collect();
         let mut run = direction(&all);
-        run.timeline = logs.timeline(name, step_ms, run.runtime_ms);
+        run.timeline = logs.timeline(&run, step_ms);
         run
     });
     // With group_reporting, fio gives the mean of its threads.

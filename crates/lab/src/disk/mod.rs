@@ -28,6 +28,7 @@ mod place;
 mod prepare;
 pub mod record;
 pub mod runner;
+mod steps;
 mod suite;
 pub mod summary;
 

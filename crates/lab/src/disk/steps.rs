@@ -1,0 +1,223 @@
+//! Lines of a log, each at the time at which fio wrote it → values of equal steps. A line holds for the time since the line before it of the same job: on a busy machine fio writes late, and lines that are only counted would give short times the weight of long ones.
+
+/// How the values of several jobs in one step become one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Together {
+    /// Rates add up. `mean` is that of the whole pass, from its result.
+    Sum {
+        mean: f64,
+    },
+    Mean,
+}
+
+/// The steps that are asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Wanted {
+    pub(super) step_ms: u64,
+    /// 0 where it is not known.
+    pub(super) runtime_ms: u64,
+    pub(super) together: Together,
+}
+
+/// The time for which a line holds, in ms since the beginning of the log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Window {
+    from: u64,
+    to: u64,
+    value: f64,
+}
+
+/// More steps than this between two lines of a job are a wrong time, not a pause.
+const LONGEST_PAUSE: u64 = 100_000;
+
+/// And so is a line after more steps than this: weeks of the shortest ones.
+const MOST_STEPS: u64 = 10_000_000;
+
+/// One value for each step; steps of the warm-up, which some versions log too, are left out, and so is a last step of which less than half is known.
+pub(super) fn values(lines: impl Iterator<Item = (u64, f64)>, wanted: &Wanted) -> Vec<f64> {
+    let Wanted { step_ms, runtime_ms, together } = *wanted;
+    if step_ms == 0 {
+        return Vec::new();
+    }
+    let mut jobs = jobs(lines, step_ms);
+    let last = jobs.iter().filter_map(|job| job.last()).map(|window| window.to).max().unwrap_or(0);
+    let has_warm_up = runtime_ms > 0 && last > runtime_ms.saturating_add(step_ms / 2);
+    let start = if has_warm_up { last - runtime_ms } else { 0 };
+    for job in &mut jobs {
+        job.retain(|window| window.to > start);
+        job.iter_mut().for_each(|window| window.from = window.from.max(start));
+    }
+    if let Together::Sum { mean } = together {
+        fill(&mut jobs, mean * (last - start) as f64, step_ms);
+    }
+    by_step(&jobs, start, step_ms, together)
+}
+
+/// The lines of each job as windows. fio writes the lines of a job one after the other; some tools sort them by time. Two lines of one job are about a step apart.
+fn jobs(lines: impl Iterator<Item = (u64, f64)>, step_ms: u64) -> Vec<Vec<Window>> {
+    let mut jobs: Vec<Vec<Window>> = Vec::new();
+    let mut current = 0;
+    for (ms, value) in lines {
+        let follows = |job: &Vec<Window>| {
+            job.last().is_some_and(|window| ms >= window.to.saturating_add(step_ms / 2))
+        };
+        if !jobs.get(current).is_some_and(follows) {
+            current = jobs.iter().position(follows).unwrap_or(jobs.len());
+        }
+        let from = jobs.get(current).and_then(|job| job.last()).map_or(0, |window| window.to);
+        if (ms - from) / step_ms > LONGEST_PAUSE || ms / step_ms > MOST_STEPS {
+            continue;
+        }
+        let window = Window { from, to: ms, value };
+        match jobs.get_mut(current) {
+            Some(job) => job.push(window),
+            None => jobs.push(vec![window]),
+        }
+    }
+    jobs
+}
+
+/// Gives pauses in a log of rates what the lines leave of `total`. fio writes no line for a time in which nothing ended, and one line for a time in which it did not come to writing: after a pause, a line may hold for its last step only or for all of it, and only the sum tells which.
+fn fill(jobs: &mut [Vec<Window>], total: f64, step_ms: u64) {
+    let is_pause = |window: &Window| window.to - window.from > step_ms.saturating_add(step_ms / 2);
+    let (mut known, mut paused) = (0.0, 0.0);
+    for window in jobs.iter().flatten() {
+        let span = window.to - window.from;
+        let pause = if is_pause(window) { span - step_ms } else { 0 };
+        known += window.value * (span - pause) as f64;
+        paused += window.value * pause as f64;
+    }
+    if paused <= 0.0 {
+        return;
+    }
+    let share = ((total - known) / paused).clamp(0.0, 1.0);
+    for job in jobs {
+        *job = job
+            .iter()
+            .flat_map(|window| match is_pause(window) {
+                true => {
+                    let middle = window.to - step_ms;
+                    let pause = Window { to: middle, value: window.value * share, ..*window };
+                    [Some(pause), Some(Window { from: middle, ..*window })]
+                }
+                false => [Some(*window), None],
+            })
+            .flatten()
+            .collect();
+    }
+}
+
+/// What a job says about a step: the sum of value × ms, and the ms that are known.
+type Part = (f64, f64);
+
+fn by_step(jobs: &[Vec<Window>], start: u64, step_ms: u64, together: Together) -> Vec<f64> {
+    let all: Vec<Vec<Part>> = jobs.iter().map(|job| parts(job, start, step_ms)).collect();
+    let longest = all.iter().map(Vec::len).max().unwrap_or(0);
+    let mut steps: Vec<Part> = (0..longest)
+        .map(|step| {
+            let parts = all.iter().filter_map(|job| job.get(step)).filter(|(_, ms)| *ms > 0.0);
+            let known: f64 = parts.clone().map(|(_, ms)| ms).sum();
+            let value = match together {
+                Together::Sum { .. } => parts.map(|(sum, ms)| sum / ms).sum(),
+                Together::Mean => parts.map(|(sum, _)| sum).sum::<f64>() / known.max(1.0),
+            };
+            (value, known)
+        })
+        .collect();
+    let most = steps.iter().map(|(_, known)| *known).fold(0.0, f64::max);
+    while steps.last().is_some_and(|(_, known)| known * 2.0 < most) {
+        steps.pop();
+    }
+    steps.into_iter().map(|(value, _)| value).collect()
+}
+
+fn parts(job: &[Window], start: u64, step_ms: u64) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for window in job {
+        let mut from = window.from - start;
+        let to = window.to - start;
+        while from < to {
+            let step = from / step_ms;
+            let until = to.min((step + 1).saturating_mul(step_ms));
+            let place = usize::try_from(step).expect("fits: steps are bounded");
+            if parts.len() <= place {
+                parts.resize(place + 1, (0.0, 0.0));
+            }
+            parts[place].0 += window.value * (until - from) as f64;
+            parts[place].1 += (until - from) as f64;
+            from = until;
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(lines: &[(u64, u64)], step_ms: u64, runtime_ms: u64, together: Together) -> Vec<f64> {
+        let lines = lines.iter().map(|(ms, value)| (*ms, *value as f64));
+        let values = values(lines, &Wanted { step_ms, runtime_ms, together });
+        values.into_iter().map(|value| (value * 100.0).round() / 100.0).collect()
+    }
+
+    fn sum(mean: f64) -> Together {
+        Together::Sum { mean }
+    }
+
+    #[test]
+    fn jobs_are_added_up_step_by_step() {
+        let by_job = [(500, 100), (1000, 110), (500, 10), (1000, 20)];
+        assert_eq!(of(&by_job, 500, 1000, sum(120.0)), [110.0, 130.0]);
+        assert_eq!(of(&by_job, 500, 1000, Together::Mean), [55.0, 65.0]);
+        let by_time = [(500, 100), (500, 10), (1000, 110), (1000, 20)];
+        assert_eq!(of(&by_time, 500, 1000, sum(120.0)), [110.0, 130.0]);
+        // The second job went on after the first.
+        let longer = [(500, 100), (500, 10), (1000, 20), (1500, 30)];
+        assert_eq!(of(&longer, 500, 1500, sum(0.0)), [110.0, 20.0, 30.0]);
+    }
+
+    #[test]
+    fn the_warm_up_that_a_version_logs_does_not_count() {
+        let all = [(250, 1), (500, 2), (750, 3), (1000, 4), (1250, 5), (1500, 6)];
+        assert_eq!(of(&all, 250, 750, sum(5.0)), [4.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn a_last_step_that_most_jobs_did_not_reach_does_not_count() {
+        let all = [(250, 5), (251, 5), (252, 5), (500, 5), (500, 5), (500, 5), (750, 5)];
+        assert_eq!(of(&all, 250, 0, sum(15.0)), [15.0, 15.0]);
+    }
+
+    /// Lines of fio 3.33 on a machine whose CPUs were busy: each came later than the one before.
+    #[test]
+    fn a_line_holds_for_the_time_since_the_one_before() {
+        let late = [(360, 100), (613, 200), (860, 200), (1220, 100)];
+        let values = of(&late, 250, 1220, sum(138.0));
+        assert_eq!(values, [100.0, 156.0, 200.0, 144.0, 100.0]);
+        let mean = values.iter().sum::<f64>() / 5.0;
+        assert!((mean - 140.0).abs() < 1e-9, "counted lines would say 150");
+    }
+
+    #[test]
+    fn a_pause_gets_what_the_result_leaves_for_it() {
+        let pause = [(250, 100), (1250, 100)];
+        // The disk did nothing for three steps ...
+        assert_eq!(of(&pause, 250, 1250, sum(40.0)), [100.0, 0.0, 0.0, 0.0, 100.0]);
+        // ... or fio came late, and the line holds for all of them ...
+        assert_eq!(of(&pause, 250, 1250, sum(100.0)), [100.0; 5]);
+        // ... or something between. The latency is that of the line.
+        assert_eq!(of(&pause, 250, 1250, sum(70.0)), [100.0, 50.0, 50.0, 50.0, 100.0]);
+        assert_eq!(of(&pause, 250, 1250, Together::Mean), [100.0; 5]);
+    }
+
+    #[test]
+    fn an_absurd_time_does_not_fill_the_memory() {
+        for together in [sum(5.0), Together::Mean] {
+            assert_eq!(of(&[(250, 5), (u64::MAX, 5)], 250, 0, together), [5.0]);
+            assert_eq!(of(&[(u64::MAX, 5)], 250, 0, together), [] as [f64; 0]);
+            assert_eq!(of(&[(250, 5)], u64::MAX, 0, together), [5.0]);
+            assert_eq!(of(&[(250, 5)], 0, 0, together), [] as [f64; 0]);
+        }
+    }
+}
