@@ -135,6 +135,11 @@ const FENCES: &[(&str, &str, &str)] = &[
         "a_process_gets_the_signal_of_that_number_and_no_other",
     ),
     (
+        "process/src/spawn.rs", // a child that shares memory until it executes a program
+        "process/src/spawn.rs",
+        "threads_that_allocate_and_signals_that_come_meanwhile_are_not_disturbed",
+    ),
+    (
         "process/src/pidfd.rs", // rustix has no safe form of ioctl(PIDFD_GET_INFO)
         "process/src/pidfd.rs",
         "a_live_process_has_no_status_and_a_reaped_one_has_its_own",

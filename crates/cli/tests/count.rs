@@ -273,7 +273,8 @@ fn memory_stays_near_its_limit_whatever_is_asked() {
             if arguments.contains("top") { 900_000 } else { 1_000_000 },
             "{arguments}"
         );
-        assert!((1..34 << 10).contains(&peak), "{arguments}: {peak} KiB");
+        // The limit is for tables; the program, blocks and the allocator take 6 to 20 MB more, depending on which thread is late.
+        assert!((1..40 << 10).contains(&peak), "{arguments}: {peak} KiB");
     }
 }
 

@@ -1,7 +1,8 @@
 //! What to run: a line for a shell, or a command without one.
 
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
+
+use fullbore_process::HeldSignals;
 
 /// What a run starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,15 +89,13 @@ impl Command {
         }
     }
 
-    pub(crate) fn to_process(&self) -> std::process::Command {
-        let mut words = self.words().into_iter();
-        let mut process = std::process::Command::new(self.program());
-        process.arg0(words.next().unwrap_or_default()).args(words);
-        if matches!(self, Self::Shell { .. }) {
-            fullbore_process::end_when_we_are_killed(&mut process);
-        }
-        fullbore_process::hand_on_ignored_signals(&mut process);
-        process
+    /// Starts it, and returns the number of its process.
+    ///
+    /// # Errors
+    /// Those of [`fullbore_process::spawn`].
+    pub(crate) fn start(&self, held: &HeldSignals) -> std::io::Result<i32> {
+        let is_shell = matches!(self, Self::Shell { .. });
+        fullbore_process::spawn(self.program(), &self.words(), held, is_shell)
     }
 }
 

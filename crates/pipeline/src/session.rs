@@ -89,9 +89,10 @@ pub fn run(
     onlooker: &mut dyn Onlooker,
 ) -> Result<Finished, Error> {
     let children = children_cpu_time();
-    let events = Events::listen(onlooker.interval().is_some())?;
-    let started = start(command, options.exact, options.profile)?;
+    let (events, hearing) = Events::listen(onlooker.interval().is_some())?;
+    let started = start(command, options.exact, options.profile, hearing.held())?;
     events.begin(started.pid);
+    hearing.begin();
     // What the machine is does not change, so it is read while the program is loaded: a third of a millisecond.
     let before = Before { children, cpus: Root::system().cpu_times() };
     let host = host(&Root::system());

@@ -41,6 +41,14 @@ enum Kept {
 /// Longer than most files of a process.
 const TEXT_BYTES: usize = 4096;
 
+/// Reads what one call gives of a file whose first lines say all that is wanted. Files of `/proc` tell no size, so
+/// [`std::fs::read_to_string`] begins with 32 bytes and takes eight calls.
+pub(crate) fn beginning(path: &Path) -> io::Result<String> {
+    let mut bytes = [0; TEXT_BYTES];
+    let length = File::open(path)?.read(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
+}
+
 impl HotFile {
     /// Reads as much of the file as fits into `buffer`, from the start.
     ///
@@ -166,7 +174,7 @@ impl Root {
     /// Reads what the CPUs of the machine have done; `None` when that is not available.
     #[must_use]
     pub fn cpu_times(&self) -> Option<CpuTimes> {
-        CpuTimes::parse(&std::fs::read_to_string(self.path.join("stat")).ok()?)
+        CpuTimes::parse(&beginning(&self.path.join("stat")).ok()?)
     }
 
     /// Tells whether a CPU quota limits this process ([`has_cpu_quota`]). One that cannot be seen counts as none.

@@ -10,8 +10,9 @@
 //! | Which descriptors did this process inherit? | [`inherited_numbers`], [`inherited`], [`stdin_was_closed`], [`stdout_was_closed`] |
 //! | Did it inherit an ignored SIGPIPE? | [`sigpipe_was_ignored`] |
 //! | Which signals does what it starts ignore? | [`hand_on_ignored_signals`] |
+//! | Which signals wait? | [`hold_signals`] |
 //! | How does it end by a signal? | [`raise_unhandled`] |
-//! | What ends with it when it is killed? | [`end_when_we_are_killed`] |
+//! | How does it start a program fast, which may end with it? | [`spawn()`] |
 //! | How does it close them? | [`let_go_of_inherited`], [`hand_on_closed_descriptors`] |
 //! | Who adopts its orphans? | [`adopt_orphans`] |
 //! | How many files may it open? | [`raise_file_limit`] |
@@ -24,16 +25,18 @@ mod pidfd;
 mod settings;
 mod signals;
 mod slice;
+mod spawn;
 mod start;
 mod usage;
 
 pub use pidfd::Pidfd;
 pub use settings::{adopt_orphans, raise_file_limit, wake_on_time};
 pub use signals::{
-    end_when_we_are_killed, hand_on_ignored_signals, raise_unhandled, send_signal,
+    HeldSignals, hand_on_ignored_signals, hold_signals, raise_unhandled, send_signal,
     send_signal_to_child,
 };
 pub use slice::{run_in_short_slices, run_only_when_idle};
+pub use spawn::spawn;
 pub use start::{
     hand_on_closed_descriptors, inherited, inherited_numbers, let_go_of_inherited, note_start,
     sigpipe_was_ignored, stdin_was_closed, stdout_was_closed, was_ignored,

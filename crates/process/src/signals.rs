@@ -5,9 +5,11 @@
 //! Signals: what a started program inherits of them, and sending any of the 64.
 
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::ptr;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
@@ -31,38 +33,108 @@ struct Action {
 ///
 /// Left alone, the standard library stops ignoring SIGPIPE, what this process has a handler for since is not ignored any
 /// more, and the posix_spawn(3) of glibc lets the program ignore signals 32 and 33, which glibc keeps for itself. Ignored
-/// signals are known where [`crate::note_start`] was called. The standard library forks for this instead of calling
-/// posix_spawn(3): `fullbore run -q true` takes 4.5 ms, not 4.1 (medians of 300 runs in turn).
+/// signals are known where [`crate::note_start`] was called. The standard library forks for this; where 0.4 ms count, use
+/// [`crate::spawn()`].
 ///
 /// Source: execve(2), "Effect on process attributes"; sysdeps/unix/sysv/linux/spawni.c of glibc, `is_internal_signal`.
 pub fn hand_on_ignored_signals(command: &mut Command) {
     let ignored = ignored_at_start();
     let hand_on = move || {
-        for number in (1..=LAST).filter(|number| ignored >> (number - 1) & 1 == 1) {
-            ignore(number);
-        }
+        set_all_signals(ignored);
         Ok(())
     };
     // SAFETY: between fork and execve the closure makes system calls only: it takes no lock and allocates nothing.
     unsafe { command.pre_exec(hand_on) };
 }
 
-/// Starts `command` so that it gets SIGKILL when the thread that starts it has ended, by SIGKILL or otherwise. For a program
+/// Called by a child: it gets SIGKILL when the thread that started it has ended, by SIGKILL or otherwise. For a program
 /// that stands in the place of another until that has ended: who kills it wants to end the other.
 ///
-/// The processes that the command starts do not inherit this. Linux forgets it when a set-user-ID program is executed.
+/// The processes that the program starts do not inherit this. Linux forgets it when a set-user-ID program is executed.
+///
+/// # Errors
+/// ESRCH when the parent has ended before.
 ///
 /// Source: prctl(2), `PR_SET_PDEATHSIG`.
-pub fn end_when_we_are_killed(command: &mut Command) {
-    let parent = Pid::from_raw(std::process::id().cast_signed());
-    let bind = move || {
-        // A filter that forbids the call is no reason to start nothing.
-        let _ = set_parent_process_death_signal(Some(Signal::KILL));
-        // It may have been killed before; outside of a namespace of its own, a parent has a number.
-        if getppid() == parent { Ok(()) } else { Err(Errno::SRCH.into()) }
-    };
-    // SAFETY: between fork and execve the closure makes system calls only: it takes no lock and allocates nothing.
-    unsafe { command.pre_exec(bind) };
+pub(crate) fn follow_parent(parent: Pid) -> Result<(), Errno> {
+    // A filter that forbids the call is no reason to start nothing.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // It may have been killed before; outside of a namespace of its own, a parent has a number.
+    if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH) }
+}
+
+/// Called by a child that executes a program next: it ignores these signals (bit n − 1 for signal n), and no other one has a
+/// handler or is ignored. Also those that glibc's sigaction(3) refuses: a C library that uses them would wait for them in vain.
+pub(crate) fn set_all_signals(ignored: u64) {
+    for number in 1..=LAST {
+        let is_ignored = ignored >> (number - 1) & 1 == 1;
+        act(number, if is_ignored { libc::SIG_IGN } else { libc::SIG_DFL });
+    }
+}
+
+/// Blocked signals of a thread, bit n − 1 for signal n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mask(u64);
+
+impl Mask {
+    pub(crate) const ALL: Self = Self(!0);
+}
+
+/// Blocks these signals in this thread and no others, also those that the C library keeps for itself; returns those that were
+/// blocked.
+///
+/// Source: sigprocmask(2), "C library/kernel differences".
+pub(crate) fn set_mask(mask: Mask) -> Mask {
+    change_mask(Some(mask))
+}
+
+fn current_mask() -> Mask {
+    change_mask(None)
+}
+
+fn change_mask(to: Option<Mask>) -> Mask {
+    let new = to.as_ref().map_or(ptr::null(), |mask| &raw const mask.0);
+    let mut old = 0_u64;
+    let how = libc::SIG_SETMASK;
+    // SAFETY: Linux reads as many bytes as it is told of, or nothing, and writes as many.
+    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, how, new, &raw mut old, SET_BYTES) };
+    Mask(old)
+}
+
+/// Signals that wait until this is dropped: they are blocked in the thread that called [`hold_signals`], and in threads that it
+/// has started meanwhile.
+#[derive(Debug)]
+pub struct HeldSignals {
+    before: Mask,
+    /// Each thread has its own mask.
+    of_this_thread: PhantomData<*const ()>,
+}
+
+/// Holds these signals back. Those that the C library keeps for itself are never held, and numbers from 1 to 64 are valid; others
+/// are left out.
+///
+/// Source: sigprocmask(2).
+#[must_use]
+pub fn hold_signals(numbers: &[i32]) -> HeldSignals {
+    // From the first that Linux has for programs to the first that the C library leaves to them.
+    let of_the_library = 32..libc::SIGRTMIN();
+    let held = numbers.iter().filter(|n| (1..=LAST).contains(*n) && !of_the_library.contains(*n));
+    let before = current_mask();
+    set_mask(Mask(held.fold(before.0, |mask, number| mask | 1 << (number - 1))));
+    HeldSignals { before, of_this_thread: PhantomData }
+}
+
+impl HeldSignals {
+    /// What was blocked before.
+    pub(crate) fn before(&self) -> Mask {
+        self.before
+    }
+}
+
+impl Drop for HeldSignals {
+    fn drop(&mut self) {
+        set_mask(self.before);
+    }
 }
 
 /// Sends this process a signal, after everything that handled or ignored it was taken away. Most signals end the process,
@@ -76,15 +148,9 @@ pub fn raise_unhandled(number: i32) {
     unsafe { libc::kill(own, number) };
 }
 
-/// Ignores a signal, even one that glibc's sigaction(3) refuses. Only for a process that calls execve next: a C library
-/// that uses the signal would wait for it in vain.
-fn ignore(number: i32) {
-    act(number, libc::SIG_IGN);
-}
-
 fn act(number: i32, handler: libc::sighandler_t) {
     let action = Action { handler, rest: [0; 3] };
-    let old = std::ptr::null_mut::<Action>();
+    let old = ptr::null_mut::<Action>();
     // SAFETY: Linux reads no more than the structure has on any machine, and the old action is not asked for.
     unsafe { libc::syscall(libc::SYS_rt_sigaction, number, &raw const action, old, SET_BYTES) };
 }
@@ -97,7 +163,7 @@ fn act(number: i32, handler: libc::sighandler_t) {
 ///
 /// Source: pidfd_send_signal(2).
 pub fn send_signal(to: BorrowedFd<'_>, number: i32) -> io::Result<()> {
-    let no_info = std::ptr::null::<libc::siginfo_t>();
+    let no_info = ptr::null::<libc::siginfo_t>();
     // SAFETY: the descriptor is open while it is borrowed, and Linux reads no memory.
     let answer =
         unsafe { libc::syscall(libc::SYS_pidfd_send_signal, to.as_raw_fd(), number, no_info, 0) };
@@ -175,7 +241,7 @@ mod tests {
         let reset = || {
             let default = Action { handler: libc::SIG_DFL, rest: [0; 3] };
             for number in [32, 33] {
-                let old = std::ptr::null_mut::<Action>();
+                let old = ptr::null_mut::<Action>();
                 // SAFETY: as in `ignore`.
                 unsafe {
                     libc::syscall(

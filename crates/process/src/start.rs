@@ -80,8 +80,9 @@ fn numbers_from_3() -> io::Result<Vec<RawFd>> {
 
 /// The signals that this process ignores now; `None` without `/proc`.
 fn ignored_now() -> Option<u64> {
-    let mut text = String::new();
-    File::open("/proc/self/status").ok()?.read_to_string(&mut text).ok()?;
+    // With room from the start, since files of /proc tell no size.
+    let mut text = String::with_capacity(4096);
+    File::open("/proc/self/status").ok()?.take(u64::MAX).read_to_string(&mut text).ok()?;
     let mask = text.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
     u64::from_str_radix(mask.trim(), 16).ok()
 }

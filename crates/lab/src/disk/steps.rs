@@ -24,6 +24,8 @@ pub(super) struct Wanted {
 struct Window {
     from: u64,
     to: u64,
+    /// Up to here, no line tells anything.
+    known_from: u64,
     value: f64,
 }
 
@@ -41,14 +43,27 @@ pub(super) fn values(lines: impl Iterator<Item = (u64, f64)>, wanted: &Wanted) -
     }
     let mut jobs = jobs(lines, step_ms);
     let last = jobs.iter().filter_map(|job| job.last()).map(|window| window.to).max().unwrap_or(0);
+    let is_far = |from: u64, to: u64| to.saturating_sub(from) > step_ms.saturating_add(step_ms / 2);
     let has_warm_up = runtime_ms > 0 && last > runtime_ms.saturating_add(step_ms / 2);
     let start = if has_warm_up { last - runtime_ms } else { 0 };
+    // A job whose last requests take long writes no line until its end.
+    let is_valid = runtime_ms / step_ms <= MOST_STEPS;
+    let end = if is_valid && is_far(last, runtime_ms) { runtime_ms } else { last };
     for job in &mut jobs {
         job.retain(|window| window.to > start);
-        job.iter_mut().for_each(|window| window.from = window.from.max(start));
+        for window in job.iter_mut() {
+            window.from = window.from.max(start);
+            let is_pause = is_far(window.from, window.to);
+            window.known_from = if is_pause { window.to - step_ms } else { window.from };
+        }
+        if let Some(Window { to: from, value, .. }) = job.last().copied()
+            && is_far(from, end)
+        {
+            job.push(Window { from, to: end, known_from: end, value });
+        }
     }
     if let Together::Sum { mean } = together {
-        fill(&mut jobs, mean * (last - start) as f64, step_ms);
+        fill(&mut jobs, mean * (end - start) as f64);
     }
     by_step(&jobs, start, step_ms, together)
 }
@@ -68,7 +83,7 @@ fn jobs(lines: impl Iterator<Item = (u64, f64)>, step_ms: u64) -> Vec<Vec<Window
         if (ms - from) / step_ms > LONGEST_PAUSE || ms / step_ms > MOST_STEPS {
             continue;
         }
-        let window = Window { from, to: ms, value };
+        let window = Window { from, to: ms, known_from: from, value };
         match jobs.get_mut(current) {
             Some(job) => job.push(window),
             None => jobs.push(vec![window]),
@@ -77,33 +92,26 @@ fn jobs(lines: impl Iterator<Item = (u64, f64)>, step_ms: u64) -> Vec<Vec<Window
     jobs
 }
 
-/// Gives pauses in a log of rates what the lines leave of `total`. fio writes no line for a time in which nothing ended, and one line for a time in which it did not come to writing: after a pause, a line may hold for its last step only or for all of it, and only the sum tells which.
-fn fill(jobs: &mut [Vec<Window>], total: f64, step_ms: u64) {
-    let is_pause = |window: &Window| window.to - window.from > step_ms.saturating_add(step_ms / 2);
+/// Gives pauses in a log of rates what the lines leave of `total`. fio writes no line for a time in which nothing ended, and one
+/// line for a time in which it did not come to writing: after a pause, a line may hold for its last step only or for all of it,
+/// and only the sum tells which.
+fn fill(jobs: &mut [Vec<Window>], total: f64) {
     let (mut known, mut paused) = (0.0, 0.0);
-    for window in jobs.iter().flatten() {
-        let span = window.to - window.from;
-        let pause = if is_pause(window) { span - step_ms } else { 0 };
-        known += window.value * (span - pause) as f64;
-        paused += window.value * pause as f64;
+    for Window { from, to, known_from, value } in jobs.iter().flatten() {
+        known += value * (to - known_from) as f64;
+        paused += value * (known_from - from) as f64;
     }
     if paused <= 0.0 {
         return;
     }
     let share = ((total - known) / paused).clamp(0.0, 1.0);
+    let halves = |window: &Window| {
+        let middle = window.known_from;
+        let pause = Window { to: middle, value: window.value * share, ..*window };
+        [pause, Window { from: middle, ..*window }]
+    };
     for job in jobs {
-        *job = job
-            .iter()
-            .flat_map(|window| match is_pause(window) {
-                true => {
-                    let middle = window.to - step_ms;
-                    let pause = Window { to: middle, value: window.value * share, ..*window };
-                    [Some(pause), Some(Window { from: middle, ..*window })]
-                }
-                false => [Some(*window), None],
-            })
-            .flatten()
-            .collect();
+        *job = job.iter().flat_map(halves).collect();
     }
 }
 
@@ -211,12 +219,26 @@ mod tests {
         assert_eq!(of(&pause, 250, 1250, Together::Mean), [100.0; 5]);
     }
 
+    /// Streams to a disk that was busy for others: 3 s were asked for, the last requests ended after 4.5 s.
+    #[test]
+    fn a_pass_lasts_until_its_last_request() {
+        let two = [(250, 100), (500, 100), (250, 80), (500, 80)];
+        assert_eq!(of(&two, 250, 1500, sum(60.0)), [180.0, 180.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(of(&two, 250, 1500, sum(90.0)), [180.0, 180.0, 45.0, 45.0, 45.0, 45.0]);
+        assert_eq!(of(&two, 250, 1500, Together::Mean), [90.0; 6]);
+        // One job had a line at the end, after a pause.
+        let one = [(250, 100), (500, 100), (1500, 4), (250, 80), (500, 80)];
+        let values = of(&one, 250, 1500, sum(60.0));
+        assert_eq!((values.len(), &values[..2], values[5]), (6, &[180.0, 180.0][..], 4.0));
+    }
+
     #[test]
     fn an_absurd_time_does_not_fill_the_memory() {
         for together in [sum(5.0), Together::Mean] {
             assert_eq!(of(&[(250, 5), (u64::MAX, 5)], 250, 0, together), [5.0]);
             assert_eq!(of(&[(u64::MAX, 5)], 250, 0, together), [] as [f64; 0]);
             assert_eq!(of(&[(250, 5)], u64::MAX, 0, together), [5.0]);
+            assert_eq!(of(&[(250, 5)], 250, u64::MAX, together), [5.0]);
             assert_eq!(of(&[(250, 5)], 0, 0, together), [] as [f64; 0]);
         }
     }

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use fullbore_proc::{Io, Root};
+use fullbore_process::{HeldSignals, hold_signals};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{WaitId, WaitIdOptions, WaitOptions, WaitStatus, wait, waitid};
 use signal_hook::consts::signal::{
     SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGILL, SIGKILL, SIGPIPE, SIGSEGV, SIGSTOP, SIGTSTP, SIGTTIN,
     SIGTTOU,
 };
-use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::iterator::{Handle, SignalsInfo};
 use signal_hook::low_level::siginfo::{Cause, Origin, Sent};
 
 use crate::Error;
@@ -79,8 +80,8 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Takes over signals, and makes ready to wait for children. Call this before the pipeline is started, so
-    /// that no signal is lost and nothing is started that could not be waited for.
+    /// Makes ready to wait for children and to hear of signals. Call this before the pipeline is started, so
+    /// that no signal is lost and nothing is started that could not be waited for. Signals wait until [`Hearing::begin`].
     ///
     /// A signal that was ignored when fullbore started (nohup, a background job) stays ignored, here and
     /// in the pipeline. With something on the terminal, a stop from the keyboard must be heard of first;
@@ -88,12 +89,12 @@ impl Events {
     ///
     /// # Errors
     /// [`Error::Signals`] or [`Error::Thread`] when Linux refuses.
-    pub(crate) fn listen(shows_something: bool) -> Result<Self, Error> {
+    pub(crate) fn listen(shows_something: bool) -> Result<(Self, Hearing), Error> {
         let (sender, receiver) = channel();
         // By a handler, since the event comes through another thread: later than the sample that needs to know.
         let continued = Arc::<AtomicBool>::default();
         signal_hook::flag::register(SIGCONT, continued.clone()).map_err(Error::Signals)?;
-        listen_for_signals(shows_something, sender.clone())?;
+        let hearing = Hearing::make_ready(shows_something, sender.clone())?;
         let (begin, shell) = channel();
         let shell_io = Arc::<Mutex<Option<Io>>>::default();
         let last_io = shell_io.clone();
@@ -103,7 +104,7 @@ impl Events {
             wait_for_children(shell, &last_io, &sender);
         };
         thread::Builder::new().name("wait".to_owned()).spawn(waiting).map_err(Error::Thread)?;
-        Ok(Self { receiver, begin, continued, shell_io })
+        Ok((Self { receiver, begin, continued, shell_io }, hearing))
     }
 
     /// The shell was started: from now on the ends of all children of this process are collected.
@@ -128,34 +129,53 @@ impl Events {
     }
 }
 
-fn listen_for_signals(shows_something: bool, to: mpsc::Sender<Event>) -> Result<(), Error> {
-    let own = Root::system().status(std::process::id().cast_signed()).unwrap_or_default();
-    let is_passed_on = |number: &i32| !KEPT.contains(number) && !own.ignores(*number);
-    let mut numbers: Vec<i32> = (1..=LAST).filter(is_passed_on).collect();
-    if shows_something && !own.ignores(SIGTSTP) {
-        numbers.push(SIGTSTP);
-    }
-    if own.ignores(SIGCHLD) {
-        // With SIGCHLD ignored Linux forgets the exit status of children.
-        numbers.push(SIGCHLD);
-    }
-    let no_numbers: [i32; 0] = [];
-    let mut signals = SignalsInfo::<WithOrigin>::new(no_numbers).map_err(Error::Signals)?;
-    for number in numbers {
-        // The C library keeps two or three of the 64 for itself, and refuses them.
-        let _ = signals.handle().add_signal(number);
-    }
-    let listen = move || {
-        for origin in &mut signals {
-            let Some(sender) = sender_of(&origin) else { continue };
-            let event = Event::Signal { number: origin.signal, sender };
-            if origin.signal != SIGCHLD && to.send(event).is_err() {
-                return;
-            }
+/// Signals that wait to be heard. To register 50 handlers takes a quarter of a millisecond, for which the pipeline need not wait.
+#[derive(Debug)]
+pub(crate) struct Hearing {
+    numbers: Vec<i32>,
+    listener: Handle,
+    held: HeldSignals,
+}
+
+impl Hearing {
+    fn make_ready(shows_something: bool, to: mpsc::Sender<Event>) -> Result<Self, Error> {
+        let own = Root::system().status(std::process::id().cast_signed()).unwrap_or_default();
+        let is_passed_on = |number: &i32| !KEPT.contains(number) && !own.ignores(*number);
+        let mut numbers: Vec<i32> = (1..=LAST).filter(is_passed_on).collect();
+        if shows_something && !own.ignores(SIGTSTP) {
+            numbers.push(SIGTSTP);
         }
-    };
-    thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(Error::Thread)?;
-    Ok(())
+        // With SIGCHLD ignored Linux forgets the exit status of children, from the first one on.
+        let at_once: &[i32] = if own.ignores(SIGCHLD) { &[SIGCHLD] } else { &[] };
+        let mut signals = SignalsInfo::<WithOrigin>::new(at_once).map_err(Error::Signals)?;
+        let listener = signals.handle();
+        // Before the threads, which would end this process by a signal that it has no handler for yet.
+        let held = hold_signals(&numbers);
+        let listen = move || {
+            for origin in &mut signals {
+                let Some(sender) = sender_of(&origin) else { continue };
+                let event = Event::Signal { number: origin.signal, sender };
+                if origin.signal != SIGCHLD && to.send(event).is_err() {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(Error::Thread)?;
+        Ok(Self { numbers, listener, held })
+    }
+
+    /// The signals that wait.
+    pub(crate) fn held(&self) -> &HeldSignals {
+        &self.held
+    }
+
+    /// Takes over signals, and those that have come meanwhile.
+    pub(crate) fn begin(self) {
+        for number in self.numbers {
+            // The C library keeps two or three of the 64 for itself, and refuses them.
+            let _ = self.listener.add_signal(number);
+        }
+    }
 }
 
 /// Who sent a signal; `None`: this process itself, by abort(3), or by writing a file larger than it may (SIGXFSZ).

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use fullbore_perf::Stacks;
 use fullbore_pipe::PipeId;
 use fullbore_proc::Root;
-use fullbore_process::{send_signal, send_signal_to_child};
+use fullbore_process::{HeldSignals, send_signal, send_signal_to_child};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -56,12 +56,17 @@ pub(crate) struct Started {
     pub(crate) profiling: Option<Profiling>,
 }
 
-/// Starts the command with everything this process inherited, then lets go of it.
+/// Starts the command with everything this process inherited, then lets go of it. Signals that are `held` are not held for it.
 ///
 /// # Errors
 /// [`Error::Start`] when the program is not found or cannot be executed, [`Error::Exact`] when switches are wanted in any
 /// case and Linux refuses them.
-pub(crate) fn start(command: &Command, exact: Exact, profile: bool) -> Result<Started, Error> {
+pub(crate) fn start(
+    command: &Command,
+    exact: Exact,
+    profile: bool,
+    held: &HeldSignals,
+) -> Result<Started, Error> {
     let mut gaps = Vec::new();
     let own = std::process::id().cast_signed();
     let strangers = Root::system().try_children(own, own).unwrap_or_default();
@@ -81,11 +86,9 @@ pub(crate) fn start(command: &Command, exact: Exact, profile: bool) -> Result<St
         .then(|| Profiling::new(Stacks::of_descendants(HERTZ).map_err(|why| why.to_string())));
     let at = Instant::now();
     let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-    let child = command
-        .to_process()
-        .spawn()
+    let pid = command
+        .start(held)
         .map_err(|source| Error::Start { program: command.program().clone(), source })?;
-    let pid = child.id().cast_signed();
     // Read while the program is loaded.
     let outside = inherited_pipes();
     let pidfd = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
