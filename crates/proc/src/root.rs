@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, test_kill_process};
 
 use crate::environment::is_installed;
@@ -45,7 +45,8 @@ const TEXT_BYTES: usize = 4096;
 /// [`std::fs::read_to_string`] begins with 32 bytes and takes eight calls.
 pub(crate) fn beginning(path: &Path) -> io::Result<String> {
     let mut bytes = [0; TEXT_BYTES];
-    let length = File::open(path)?.read(&mut bytes)?;
+    let file = File::open(path)?;
+    let length = retry_on_intr(|| rustix::io::read(&file, &mut bytes))?;
     Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 

@@ -110,17 +110,32 @@ pub struct HeldSignals {
     of_this_thread: PhantomData<*const ()>,
 }
 
-/// Holds these signals back. Those that the C library keeps for itself are never held, and numbers from 1 to 64 are valid; others
-/// are left out.
+/// What a thread does to itself, and would be killed for if it were blocked.
+const OF_THE_THREAD: [i32; 7] = [
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGSEGV,
+    libc::SIGSYS,
+];
+
+/// Holds back all signals, but those for faults of a thread itself (SIGSEGV and its kin) and those that the C library keeps for
+/// itself.
 ///
-/// Source: sigprocmask(2).
+/// A thread that is started meanwhile never gets one that is sent to the process, so it cannot end it by a signal for which there is no
+/// handler yet.
+///
+/// Source: sigprocmask(2); signal(7), "Standard signals".
 #[must_use]
-pub fn hold_signals(numbers: &[i32]) -> HeldSignals {
-    // From the first that Linux has for programs to the first that the C library leaves to them.
+pub fn hold_signals() -> HeldSignals {
+    // From the first of real time that Linux has to the first that the C library leaves to programs.
     let of_the_library = 32..libc::SIGRTMIN();
-    let held = numbers.iter().filter(|n| (1..=LAST).contains(*n) && !of_the_library.contains(*n));
+    let is_held = |n: &i32| !OF_THE_THREAD.contains(n) && !of_the_library.contains(n);
+    let held = (1..=LAST).filter(is_held).fold(0, |mask, number| mask | 1 << (number - 1));
     let before = current_mask();
-    set_mask(Mask(held.fold(before.0, |mask, number| mask | 1 << (number - 1))));
+    set_mask(Mask(before.0 | held));
     HeldSignals { before, of_this_thread: PhantomData }
 }
 

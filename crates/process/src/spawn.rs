@@ -32,6 +32,9 @@ const STACK_BYTES: usize = 128 << 10;
 ///
 /// With `ends_with_us`, it gets SIGKILL when the thread that started it has ended (prctl(2), `PR_SET_PDEATHSIG`).
 ///
+/// A stop (SIGSTOP, Ctrl-Z) in the moment before the program is executed stops the caller, too, until the child is continued; so
+/// it is with posix_spawn(3).
+///
 /// Returns its number. It is a child that has to be waited for.
 ///
 /// # Errors
@@ -43,7 +46,7 @@ const STACK_BYTES: usize = 128 << 10;
 /// ```
 /// use fullbore_process::{hold_signals, spawn};
 ///
-/// let held = hold_signals(&[]);
+/// let held = hold_signals();
 /// let pid = spawn("true".as_ref(), &["true".into()], &held, false)?;
 /// assert!(pid > 0);
 /// assert!(spawn("/no/such/program".as_ref(), &["x".into()], &held, false).is_err());
@@ -159,8 +162,7 @@ mod tests {
 
     fn end_of(program: &str, words: &[&str]) -> io::Result<WaitStatus> {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        let pid =
-            Pid::from_raw(spawn(program.as_ref(), &words, &hold_signals(&[]), false)?).unwrap();
+        let pid = Pid::from_raw(spawn(program.as_ref(), &words, &hold_signals(), false)?).unwrap();
         Ok(waitpid(Some(pid), WaitOptions::empty())?.expect("it ended").1)
     }
 
@@ -247,7 +249,7 @@ mod tests {
         let script = format!(
             "grep -qx '{blocked}' /proc/self/status && grep -qx 'SigIgn:.0000000000000000' /proc/self/status"
         );
-        let held = hold_signals(&[libc::SIGINT, 40]);
+        let held = hold_signals();
         let words = ["sh", "-c", &script].map(OsString::from);
         let pid = Pid::from_raw(spawn("sh".as_ref(), &words, &held, false).unwrap()).unwrap();
         let (_, status) = waitpid(Some(pid), WaitOptions::empty()).unwrap().unwrap();

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::thread::{self, JoinHandle};
 
 use fullbore_auto::{Change, Context, Rewritten, rewrite};
+use fullbore_process::hold_signals;
 use fullbore_record::{AutoRecord, AutoWhat};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
@@ -76,7 +77,10 @@ impl Listener {
             }
             messages
         };
+        // It must not get a signal for which `run` has no handler yet.
+        let held = hold_signals();
         let messages = thread::Builder::new().name("listening".to_owned()).spawn(listen)?;
+        drop(held);
         Ok(Self { address, messages })
     }
 

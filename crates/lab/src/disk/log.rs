@@ -71,10 +71,16 @@ impl Logs {
         let values = |lines: &Lines, together| {
             lines.values(place, &Wanted { step_ms, runtime_ms: run.runtime_ms, together })
         };
-        let bytes = values(&self.bandwidth, Together::Sum { mean: run.bytes_per_s / 1024.0 });
+        // Times 1 ms. Some results have rates only.
+        let total = |count: u64, rate: f64| match count {
+            0 => Together::Sum { total: rate * run.runtime_ms as f64 },
+            count => Together::Sum { total: count as f64 * 1000.0 },
+        };
+        let kib = total(run.bytes / 1024, run.bytes_per_s / 1024.0);
+        let bytes = values(&self.bandwidth, kib);
         let timeline = Timeline {
             step_ms,
-            iops: values(&self.iops, Together::Sum { mean: run.iops }),
+            iops: values(&self.iops, total(run.requests, run.iops)),
             bytes_per_s: bytes.into_iter().map(|kib| kib * 1024.0).collect(),
             latency_ns: values(&self.latency, Together::Mean),
         };

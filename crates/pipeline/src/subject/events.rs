@@ -10,8 +10,8 @@ use fullbore_process::{HeldSignals, hold_signals};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{WaitId, WaitIdOptions, WaitOptions, WaitStatus, wait, waitid};
 use signal_hook::consts::signal::{
-    SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGILL, SIGKILL, SIGPIPE, SIGSEGV, SIGSTOP, SIGTSTP, SIGTTIN,
-    SIGTTOU,
+    SIGABRT, SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGILL, SIGKILL, SIGPIPE, SIGSEGV, SIGSTOP, SIGSYS,
+    SIGTRAP, SIGTSTP, SIGTTIN, SIGTTOU,
 };
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::iterator::{Handle, SignalsInfo};
@@ -145,12 +145,17 @@ impl Hearing {
         if shows_something && !own.ignores(SIGTSTP) {
             numbers.push(SIGTSTP);
         }
-        // With SIGCHLD ignored Linux forgets the exit status of children, from the first one on.
-        let at_once: &[i32] = if own.ignores(SIGCHLD) { &[SIGCHLD] } else { &[] };
+        // Those for faults of a thread cannot be held. And with SIGCHLD ignored Linux forgets the exit status of children, from the
+        // first one on.
+        let cannot_wait = |number: &i32| [SIGTRAP, SIGABRT, SIGSYS].contains(number);
+        let mut at_once: Vec<i32> = numbers.extract_if(.., |number| cannot_wait(number)).collect();
+        if own.ignores(SIGCHLD) {
+            at_once.push(SIGCHLD);
+        }
         let mut signals = SignalsInfo::<WithOrigin>::new(at_once).map_err(Error::Signals)?;
         let listener = signals.handle();
         // Before the threads, which would end this process by a signal that it has no handler for yet.
-        let held = hold_signals(&numbers);
+        let held = hold_signals();
         let listen = move || {
             for origin in &mut signals {
                 let Some(sender) = sender_of(&origin) else { continue };
