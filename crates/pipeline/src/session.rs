@@ -93,7 +93,7 @@ pub fn run(
     let started = start(command, options.exact, options.profile, hearing.held())?;
     events.begin(started.pid);
     hearing.begin();
-    // What the machine is does not change, so it is read while the program is loaded: a third of a millisecond.
+    // What the machine is does not change, so it is read while the program is loaded.
     let before = Before { children, cpus: Root::system().cpu_times() };
     let host = host(&Root::system());
     let continued = events.continued().clone();

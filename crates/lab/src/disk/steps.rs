@@ -1,4 +1,7 @@
-//! Lines of a log, each at the time at which fio wrote it → values of equal steps. A line holds for the time since the line before it of the same job: on a busy machine fio writes late, and lines that are only counted would give short times the weight of long ones.
+//! Lines of a log → values of equal steps.
+//!
+//! A line has the time at which fio wrote it, and holds for the time since the line before it of the same job. On a busy machine fio
+//! writes late: if each line counted as one step, a short time would weigh as much as a long one.
 
 /// How the values of several jobs in one step become one.
 #[derive(Clone, Copy, Debug, PartialEq)]
