@@ -7,6 +7,8 @@ use fullbore_shell::{command_word, places};
 
 use crate::deal::{Plan, is_promising};
 use crate::fuse::{Fusion, fusion};
+use crate::little::{FileBytes, Files, WORTH_DEALING, WORTH_FUSING};
+use crate::redirection::before_redirection;
 use crate::unsure::unsure;
 
 /// What must be known beside the line.
@@ -17,6 +19,8 @@ pub struct Context<'a> {
     pub collates_bytes: bool,
     /// Whether the shell would run a program for this name, not a function of its environment.
     pub is_program: &'a dyn Fn(&str) -> bool,
+    /// How large files are. `None` changes commands however little they read.
+    pub file_bytes: Option<FileBytes<'a>>,
 }
 
 /// The line that runs instead, and what was changed.
@@ -26,6 +30,8 @@ pub struct Rewritten {
     pub line: String,
     /// In the order of the line.
     pub changes: Vec<Change>,
+    /// Commands and stages that would have been changed if they read more.
+    pub read_little: Vec<String>,
     /// Why nothing of the line may be changed, a clause that can follow "because".
     pub untouched: Option<&'static str>,
 }
@@ -43,14 +49,19 @@ pub enum Change {
 ///
 /// ```
 /// use fullbore_auto::{Context, rewrite};
-/// let context = Context { tool: "fb par --auto", collates_bytes: true, is_program: &|_| true };
+/// let tool = "fb par --auto";
+/// let context = Context { tool, collates_bytes: true, is_program: &|_| true, file_bytes: None };
 /// let rewritten = rewrite("zcat a.gz | jq -c .x | sort | uniq -c", &context);
 /// assert_eq!(rewritten.line, "zcat a.gz | fb par --auto -- jq -c .x | fb par --auto -c 'sort | uniq -c'");
 /// ```
 #[must_use]
 pub fn rewrite(line: &str, context: &Context<'_>) -> Rewritten {
-    let untouched =
-        |why| Rewritten { line: line.to_owned(), changes: Vec::new(), untouched: Some(why) };
+    let untouched = |why| Rewritten {
+        line: line.to_owned(),
+        changes: Vec::new(),
+        read_little: Vec::new(),
+        untouched: Some(why),
+    };
     let Some(pipelines) = places(line) else {
         return untouched("it has constructs that are not understood for certain");
     };
@@ -58,20 +69,25 @@ pub fn rewrite(line: &str, context: &Context<'_>) -> Rewritten {
         return untouched(why);
     }
     let sees_stages = line.to_ascii_lowercase().contains("pipestatus");
-    let mut rewriter =
-        Rewriter { line, context, sees_stages, edits: Vec::new(), changes: Vec::new() };
+    let files = context.file_bytes.and_then(|bytes| Files::of(line, bytes));
+    let (edits, changes, read_little) = (Vec::new(), Vec::new(), Vec::new());
+    let mut rewriter = Rewriter { line, context, files, sees_stages, edits, changes, read_little };
     pipelines.iter().for_each(|stages| rewriter.pipeline(stages));
-    Rewritten { line: rewriter.text(), changes: rewriter.changes, untouched: None }
+    let line = rewriter.text();
+    let Rewriter { changes, read_little, .. } = rewriter;
+    Rewritten { line, changes, read_little, untouched: None }
 }
 
 struct Rewriter<'a> {
     line: &'a str,
     context: &'a Context<'a>,
+    files: Option<Files<'a>>,
     /// The line asks for the statuses of its stages, which must be those of as many stages as before.
     sees_stages: bool,
     /// What takes the place of which bytes, in order.
     edits: Vec<(Range<usize>, String)>,
     changes: Vec<Change>,
+    read_little: Vec<String>,
 }
 
 impl Rewriter<'_> {
@@ -81,6 +97,10 @@ impl Rewriter<'_> {
         if let Some(last) = texts.last_mut() {
             *last = before_redirection(last);
         }
+        let reads = self.files.map(|files| files.read_by(&whole)).unwrap_or_default();
+        let reads_little = |at: usize, worth: u64| {
+            reads.get(at).copied().flatten().is_some_and(|bytes| bytes < worth)
+        };
         let mut at = 0;
         while at < stages.len() {
             let fused = self
@@ -92,11 +112,15 @@ impl Rewriter<'_> {
                     let last = &stages[at + count - 1];
                     let redirected =
                         last.len() - before_redirection(&self.line[last.clone()]).len();
-                    self.fuse(stages[at].start..last.end - redirected);
+                    let range = stages[at].start..last.end - redirected;
+                    match reads_little(at, WORTH_FUSING) {
+                        true => self.read_little.push(self.line[range].to_owned()),
+                        false => self.fuse(range),
+                    }
                     at += count;
                 }
                 None => {
-                    self.offer(&stages[at], whole[at]);
+                    self.offer(&stages[at], whole[at], reads_little(at, WORTH_DEALING));
                     at += 1;
                 }
             }
@@ -127,7 +151,7 @@ impl Rewriter<'_> {
         self.edits.push((range, new));
     }
 
-    fn offer(&mut self, stage: &Range<usize>, text: &str) {
+    fn offer(&mut self, stage: &Range<usize>, text: &str, reads_little: bool) {
         // Messages among the output have their places there, which only one copy keeps.
         if text.contains("2>&1") {
             return;
@@ -143,6 +167,10 @@ impl Rewriter<'_> {
             None => is_promising(name),
         };
         if !may_gain {
+            return;
+        }
+        if reads_little {
+            self.read_little.push(text.to_owned());
             return;
         }
         let at = stage.start + at;
@@ -163,20 +191,6 @@ impl Rewriter<'_> {
     }
 }
 
-/// The stage without a last `>FILE` or `>>FILE`, if its text ends so.
-fn before_redirection(stage: &str) -> &str {
-    let Some((before, file)) = stage.rsplit_once('>') else { return stage };
-    let before = before.strip_suffix('>').unwrap_or(before);
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "./_-~$".contains(c);
-    let file = file.trim();
-    // `2>`, `&>`, `<>` and `>|` are something else; what is in quotes has one before, too.
-    let is_output = before.ends_with(|c: char| c.is_ascii_alphabetic() || c == ' ');
-    match !file.is_empty() && file.chars().all(is_plain) && is_output {
-        true => before.trim_end(),
-        false => stage,
-    }
-}
-
 /// The text as one word for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
@@ -187,8 +201,28 @@ mod tests {
     use super::*;
 
     fn line(text: &str) -> String {
-        let context = Context { tool: "P", collates_bytes: true, is_program: &|name| name != "jq" };
+        line_with(text, None)
+    }
+
+    fn line_with(text: &str, file_bytes: Option<FileBytes<'_>>) -> String {
+        let is_program = |name: &str| name != "jq";
+        let context =
+            Context { tool: "P", collates_bytes: true, is_program: &is_program, file_bytes };
         rewrite(text, &context).line
+    }
+
+    #[test]
+    fn commands_that_read_little_stay() {
+        for (text, mebibytes, new) in [
+            ("cat f | grep -i x | sort | uniq -c", 0, "cat f | grep -i x | sort | uniq -c"),
+            ("cat f | grep -i x | sort | uniq -c", 1, "cat f | grep -i x | P -c 'sort | uniq -c'"),
+            ("cat f | grep -i x | wc -w", 4, "cat f | P -- grep -i x | P -- wc -w"),
+            ("sort f | uniq -c | sort -rn >o", 0, "sort f | uniq -c | sort -rn >o"),
+            ("grep -i x <f; seq 9 | rev | sort", 4, "P -- grep -i x <f; seq 9 | rev | sort"),
+        ] {
+            let bytes = |_: &str| Some(mebibytes << 20);
+            assert_eq!(line_with(text, Some(&bytes)), new, "{text}");
+        }
     }
 
     #[test]

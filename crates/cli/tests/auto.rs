@@ -65,8 +65,8 @@ fn the_bytes_and_the_status_are_those_of_the_shell() {
         "awk '{ print ($1 - 2000) / 8 \" \" $2 }' big | sort -n | head -n 9; sort -n empty | tail; sort tiny | head",
         "cat big | sort -n | tail -n 60000 | md5sum; sort -k2 big | head -n 2; sort no/such | head",
         "sort big | head -n 2 >&-; sort big | head -n 50000 | head -n 1",
-        "cat tiny | sort | uniq -c | sort -rn",
-        "cat empty | sort | uniq -c",
+        "tail -n +1 tiny | sort | uniq -c | sort -rn",
+        "tail -n +1 empty | sort | uniq -c",
         "cat big | sed -E 's/([0-9]+) W/<\\1>/g' | md5sum",
         "cat big | grep -vi word1 | md5sum",
         "cat big | grep -ic word1",
@@ -93,7 +93,7 @@ fn the_bytes_and_the_status_are_those_of_the_shell() {
         "{ echo x; cat j; } | jq -c .b 2>/dev/null",
         "cat j | jq '.[' 2>&1 | grep -c compile",
         "cat big | awk '{ print $1 ENVIRON[\"PAR_BLOCK\"] ENVIRON[\"PARALLEL_SEQ\"] }' | md5sum",
-        "ulimit -n 6; cat tiny | grep 1 | wc -l; cat tiny | sort -u | wc -l",
+        "ulimit -n 6; tail -n +1 tiny | grep 1 | wc -l; tail -n +1 tiny | sort -u | wc -l",
         "trap '' PIPE; cat tiny | grep 1 2>/dev/null | true; seq 400000 | sort -u | true; echo $?",
     ] {
         assert_same(&place, "sh", line);
@@ -212,6 +212,33 @@ fn explain_prints_the_line_and_runs_nothing() {
     assert!(!place.path("done").exists());
     let text = explain("alias x=y; cat x | sed s/a/b/");
     assert_eq!(text, "The line stays as it is, because it has an alias.\n");
+}
+
+#[test]
+fn what_is_known_to_read_little_is_run_as_it_is() {
+    let place = inputs();
+    let explain = |options: &[&str], line: &str| {
+        let mut command = place.fullbore(&[&["run", "--explain"], options, &[line]].concat());
+        command.env("LC_ALL", "C");
+        String::from_utf8(finish(command).stdout).unwrap()
+    };
+    let small = "cat tiny | grep -i word | sort | uniq -c";
+    assert_eq!(
+        explain(&[], small),
+        "The line stays as it is: what it reads is too little.\n\
+         # grep -i word: stays as it is, because it reads too little\n\
+         # sort | uniq -c: stays as it is, because it reads too little\n"
+    );
+    // Who asks for a proof gets one, and what the line itself writes may become large.
+    for (options, line) in [
+        (&["--prove", "1M"][..], small),
+        (&[], "cat big >>tiny; cat tiny | grep -i word | sort | uniq -c"),
+        (&[], "cat big | grep -i word | sort | uniq -c"),
+        (&[], "cd .; cat tiny | grep -i word | sort | uniq -c"),
+    ] {
+        let text = explain(options, line);
+        assert!(text.contains(" par --auto") && text.contains(" -- grep -i word | "), "{text}");
+    }
 }
 
 /// Runs a line with `--prove` and a program of the name `name` that is not what its name says; returns what became of it, if

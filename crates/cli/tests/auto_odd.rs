@@ -108,7 +108,8 @@ fn stages_of_a_stranger_give_the_same_bytes() {
     let (mut failures, mut runs, mut changed) = (Vec::new(), 0, 0);
     for (stage, inputs) in picked() {
         for input in inputs {
-            let line = format!("cat {input} | {stage}");
+            // How much that is cannot be known beforehand: small inputs take the same way as large ones.
+            let line = format!("tail -n +1 {input} | {stage}");
             let (difference, is_changed) = difference(&place, &line);
             runs += 1;
             changed += u32::from(is_changed);

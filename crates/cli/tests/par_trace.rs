@@ -27,6 +27,8 @@ fn makes_a_file(call: &str) -> bool {
         || opens && (call.contains("O_CREAT") || call.contains("O_TMPFILE"))
         || opens
             && !call.contains("ENOENT")
+            // Libraries are looked for beside the program, which may itself lie there.
+            && !call.contains("O_RDONLY")
             && (call.contains("\"/tmp") || call.contains("/temporary"))
 }
 

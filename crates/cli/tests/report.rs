@@ -271,3 +271,14 @@ fn a_report_is_written_when_the_pipeline_was_killed() {
     assert_eq!(record.exit_status, Some(137));
     assert_eq!(record.stages.len(), 2, "{:#?}", record.stages);
 }
+
+#[test]
+fn strict_names_what_could_not_be_done() {
+    let place = Sandbox::new();
+    std::os::unix::fs::symlink("/dev/full", place.path("full.json")).unwrap();
+    let ended = place.run(&["run", "-q", "--strict", "--report", "full.json", "sleep 0.1; exit 3"]);
+    assert_eq!(status_text(ended.status), "exit 125");
+    let said = ended.stderr.lines().find(|line| line.contains("--strict: ")).unwrap_or_default();
+    assert!(said.contains("full.json: No space left"), "{}", ended.stderr);
+    assert!(said.ends_with("(the pipeline returned 3)"), "{}", ended.stderr);
+}

@@ -16,8 +16,10 @@ use crate::table::{Outcome, Row};
 
 /// Pipelines that are measured.
 const PIPELINES: u64 = 60;
+/// So often each line runs; the run of median length counts.
+const RUNS: usize = 3;
 /// No further pipeline begins after this time.
-const MOST: Duration = Duration::from_secs(345);
+const MOST: Duration = Duration::from_secs(25 * 60);
 /// Bytes of a block of the stages.
 const BLOCK: u64 = 64 << 10;
 /// Two times that differ by less than this part are equal for the question which stage to speed up.
@@ -49,13 +51,35 @@ struct Pipeline {
     parts: Vec<Part>,
 }
 
-/// A prediction and what was measured.
+/// A prediction from the run of median length, and the runs with the change.
 struct Tried {
     what: String,
     change: Change,
     line: String,
     predicted_ns: f64,
     measured_ns: f64,
+    /// The longest run with the change less the shortest, in percent of the median.
+    spread_percent: f64,
+    /// The error of a prediction from the first run alone for the first run with the change.
+    single_error_percent: f64,
+}
+
+/// Runs of one line, in the order in which they ran.
+struct Runs(Vec<RunRecord>);
+
+impl Runs {
+    fn median(&self) -> &RunRecord {
+        let mut sorted: Vec<&RunRecord> = self.0.iter().collect();
+        sorted.sort_by_key(|record| record.elapsed_ns);
+        sorted[sorted.len() / 2]
+    }
+
+    fn spread_percent(&self) -> f64 {
+        let times = self.0.iter().map(|record| record.elapsed_ns);
+        let (shortest, longest) = (times.clone().min(), times.max());
+        let span = longest.unwrap_or(0) - shortest.unwrap_or(0);
+        100.0 * span as f64 / self.median().elapsed_ns as f64
+    }
 }
 
 /// Errors of predictions, and whether the right stage is named.
@@ -65,10 +89,11 @@ pub(crate) fn predictions(effort: Effort) -> Vec<Row> {
     let (mut tried, mut right, mut wrong, mut measured) = (Vec::new(), 0, Vec::new(), 0);
     for number in 0..count {
         let pipeline = Pipeline::numbered(number, effort.pick(100, 400));
+        let runs = effort.times(1, RUNS);
         if began.elapsed() > MOST {
             break;
         }
-        let Some(one) = pipeline.measure(number) else { continue };
+        let Some(one) = pipeline.measure(number, runs) else { continue };
         measured += 1;
         let halved: Vec<&Tried> = one.iter().filter(|t| t.what == "twice as fast").collect();
         let best = |time: fn(&Tried) -> f64| {
@@ -153,7 +178,7 @@ impl Pipeline {
     }
 
     /// Runs it as it is and with each change; `None` when a program is missing or other programs used the CPUs all the time.
-    fn measure(&self, number: u64) -> Option<Vec<Tried>> {
+    fn measure(&self, number: u64, runs: usize) -> Option<Vec<Tried>> {
         let place = Sandbox::new();
         let programs = self.parts.iter().filter(|part| part.compute_us.is_none());
         let mut names = programs.filter_map(|part| part.more.split(' ').next_back());
@@ -161,19 +186,21 @@ impl Pipeline {
             return None;
         }
         let run = |options: &[&str], line: &str| {
-            undisturbed(&place, OTHERS_PERCENT, || place.reporting(options, line))
+            let once = || undisturbed(&place, OTHERS_PERCENT, || place.reporting(options, line));
+            (0..runs).map(|_| once()).collect::<Option<Vec<_>>>().map(Runs)
         };
-        let record = run(&["--no-tune"], &self.line(""))?;
-        let forecast = forecast(&record).ok()?;
+        let unchanged = run(&["--no-tune"], &self.line(""))?;
+        let record = unchanged.median();
+        let forecasts = [forecast(record).ok()?, forecast(&unchanged.0[0]).ok()?];
         let mut tried = Vec::new();
-        let mut add = |what: &str, change: Change, line: String, changed: Option<RunRecord>| {
-            let one = changed.and_then(|run| Tried::of(what, &forecast, change, line, &run));
+        let mut add = |what: &str, change: Change, line: String, changed: Option<Runs>| {
+            let one = changed.and_then(|runs| Tried::of(what, &forecasts, change, line, &runs));
             let is_there = one.is_some();
             tried.extend(one);
             is_there.then_some(())
         };
         for stage in (0..self.parts.len()).filter(|&p| self.parts[p].compute_us.is_some()) {
-            let line = self.halved(stage, &record)?.line("");
+            let line = self.halved(stage, record)?.line("");
             let change = Change::TwiceAsFast(record.stages.get(stage)?.stage);
             add("twice as fast", change, line.clone(), run(&["--no-tune"], &line))?;
         }
@@ -187,7 +214,7 @@ impl Pipeline {
         let line = self.line(" | {fullbore} buffer -q -m 256M");
         let buffer = Change::BufferOf { pipe, bytes: ROOM };
         add("buffer of 256 MiB", buffer, line.clone(), run(&["--no-tune"], &line))?;
-        keep(number, &record, &tried);
+        keep(number, record, &tried);
         for one in &tried {
             println!(
                 "   {number:2} {:20} {:18} {:6.3} s → {:6.3} s, measured {:6.3} s ({:+.1} %)",
@@ -240,18 +267,24 @@ pub(crate) fn undisturbed(
 impl Tried {
     fn of(
         what: &str,
-        forecast: &Forecast,
+        [of_median, of_first]: &[Forecast; 2],
         change: Change,
         line: String,
-        changed: &RunRecord,
+        changed: &Runs,
     ) -> Option<Self> {
-        let found = forecast.predictions.iter().find(|one| one.change == change)?;
+        let predicted_ns = |forecast: &Forecast| {
+            let found = forecast.predictions.iter().find(|one| one.change == change)?;
+            Some(found.elapsed_ns as f64)
+        };
+        let first_ns = changed.0[0].elapsed_ns as f64;
         Some(Self {
             what: what.to_owned(),
+            predicted_ns: predicted_ns(of_median)?,
+            measured_ns: changed.median().elapsed_ns as f64,
+            spread_percent: changed.spread_percent(),
+            single_error_percent: 100.0 * (predicted_ns(of_first)? / first_ns - 1.0),
             change,
             line,
-            predicted_ns: found.elapsed_ns as f64,
-            measured_ns: changed.elapsed_ns as f64,
         })
     }
 
@@ -275,9 +308,9 @@ fn keep(number: u64, record: &RunRecord, tried: &[Tried]) {
     std::fs::write(folder.join(format!("{number}.tsv")), lines).unwrap();
 }
 
-/// Median and 95th percentile of the errors, without their signs, in percent.
-fn spread<'a>(tried: impl Iterator<Item = &'a Tried>) -> (f64, f64) {
-    let mut errors: Vec<f64> = tried.map(|one| one.error_percent().abs()).collect();
+/// Median and 95th percentile, without their signs.
+fn spread(percents: impl Iterator<Item = f64>) -> (f64, f64) {
+    let mut errors: Vec<f64> = percents.map(f64::abs).collect();
     errors.sort_by(f64::total_cmp);
     let at = |part: f64| {
         #[expect(
@@ -292,14 +325,23 @@ fn spread<'a>(tried: impl Iterator<Item = &'a Tried>) -> (f64, f64) {
 }
 
 fn rows(tried: &[Tried], measured: usize, right: usize, wrong: Vec<String>) -> Vec<Row> {
-    let (median, late) = spread(tried.iter());
+    let (median, late) = spread(tried.iter().map(Tried::error_percent));
     let mut notes: Vec<String> = ["twice as fast", "pipes of 1 MiB", "buffer of 256 MiB"]
         .into_iter()
         .map(|what| {
-            let (median, late) = spread(tried.iter().filter(|one| one.what == what));
+            let these = tried.iter().filter(|one| one.what == what);
+            let (median, late) = spread(these.map(Tried::error_percent));
             format!("{what}: median {median:.1} %, 95th percentile {late:.1} %")
         })
         .collect();
+    let (median_single, late_single) = spread(tried.iter().map(|one| one.single_error_percent));
+    notes.push(format!(
+        "each from one run for one run: median {median_single:.1} %, 95th percentile {late_single:.1} %"
+    ));
+    let (median_span, late_span) = spread(tried.iter().map(|one| one.spread_percent));
+    notes.push(format!(
+        "longest less shortest of the runs of one changed line: median {median_span:.1} %, 95th percentile {late_span:.1} %"
+    ));
     let mut worst: Vec<&Tried> = tried.iter().collect();
     worst.sort_by(|a, b| b.error_percent().abs().total_cmp(&a.error_percent().abs()));
     notes.extend(worst.iter().take(8).map(|one| {

@@ -7,7 +7,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-use fullbore_auto::{Change, Context, Rewritten, rewrite};
+use fullbore_auto::{Change, Context, FileBytes, Rewritten, rewrite};
 use fullbore_process::hold_signals;
 use fullbore_record::{AutoRecord, AutoWhat};
 use rustix::fs::{Access, access};
@@ -115,7 +115,8 @@ impl Auto {
             told.unwrap_or_default(),
             proof.unwrap_or_default()
         );
-        Self { rewritten: rewritten(shell, line, &tool), listener, proved }
+        let rewritten = rewritten(shell, line, &tool, proved.is_none());
+        Self { rewritten, listener, proved }
     }
 
     /// What became of the changes, after the run; `stages` are the stages of the record and their processes.
@@ -151,9 +152,18 @@ impl Auto {
         if let Some(why) = self.rewritten.untouched {
             return format!("The line stays as it is, because {why}.\n");
         }
+        let little: String = self
+            .rewritten
+            .read_little
+            .iter()
+            .map(|text| format!("# {text}: stays as it is, because it reads too little\n"))
+            .collect();
         if self.rewritten.changes.is_empty() {
-            return "The line stays as it is: it has no command that could be dealt out.\n"
-                .to_owned();
+            let why = match little.is_empty() {
+                true => "it has no command that could be dealt out",
+                false => "what it reads is too little",
+            };
+            return format!("The line stays as it is: {why}.\n{little}");
         }
         let told = self.listener.as_ref().map(|listener| format!(" --tell={}", listener.address));
         let line = self.rewritten.line.replace(&told.unwrap_or_default(), "");
@@ -181,25 +191,32 @@ impl Auto {
             };
             text.push_str(&format!("# {what}: {becomes}{proof}\n"));
         }
-        text
+        text + &little
     }
 }
 
-/// The line for this shell, with `tool` before what it changes.
-pub(crate) fn rewritten(shell: &OsStr, line: &OsStr, tool: &str) -> Rewritten {
+/// The line for this shell, with `tool` before what it changes. With `must_pay`, what is known to read little stays as it is.
+pub(crate) fn rewritten(shell: &OsStr, line: &OsStr, tool: &str, must_pay: bool) -> Rewritten {
     let Some(text) = line.to_str() else {
         return untouched(line, "it is not UTF-8");
     };
     if let Some(why) = unsure(shell) {
         return untouched(line, why);
     }
-    let context = Context { tool, collates_bytes: collates_bytes(), is_program: &is_program };
+    let file_bytes: Option<FileBytes<'_>> = must_pay.then_some(&file_bytes);
+    let context =
+        Context { tool, collates_bytes: collates_bytes(), is_program: &is_program, file_bytes };
     rewrite(text, &context)
 }
 
 fn untouched(line: &OsStr, why: &'static str) -> Rewritten {
     let line = line.to_string_lossy().into_owned();
-    Rewritten { line, changes: Vec::new(), untouched: Some(why) }
+    Rewritten { line, changes: Vec::new(), read_little: Vec::new(), untouched: Some(why) }
+}
+
+/// The size of a regular file.
+fn file_bytes(name: &str) -> Option<u64> {
+    std::fs::metadata(name).ok().filter(|found| found.is_file()).map(|found| found.len())
 }
 
 /// Whether strings are ordered by their bytes here, and numbers have points and no separators. Source: locale(7); C.UTF-8

@@ -23,7 +23,8 @@ pub(crate) fn hint(record: &RunRecord, shell: &OsStr, line: &OsStr) -> Option<St
         return None;
     }
     let stage = record.stages.iter().find(|stage| Some(stage.stage) == verdict.stage)?;
-    let Rewritten { changes, untouched: None, .. } = rewritten(shell, line, "fullbore par --auto")
+    let Rewritten { changes, untouched: None, .. } =
+        rewritten(shell, line, "fullbore par --auto", true)
     else {
         return None;
     };

@@ -10,7 +10,7 @@ use fullbore_dash::{shows_keys, terminal_size};
 use fullbore_pipeline::{
     Command, Error, Exact, Finished, Options, Tuning, die_of, run as run_pipeline,
 };
-use fullbore_record::{Job, RunRecord};
+use fullbore_record::{Job, Outcome, RunRecord};
 use fullbore_report::text::{Style, summary};
 
 use crate::args::{self, RunOptions};
@@ -83,7 +83,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     if options.strict
         && (finished.was_refused || !finished.record.gaps.is_empty() || !unwritten.is_empty())
     {
-        return Err(not_strict(&finished.record).into());
+        return Err(not_strict(&finished.record, &unwritten).into());
     }
     Ok(end(&finished))
 }
@@ -223,15 +223,22 @@ fn not_started(error: &Error, command: &Command) -> Failure {
     Failure { message: format!("run: {error}"), hint: hint.to_owned(), exit }
 }
 
-fn not_strict(record: &RunRecord) -> Failure {
+/// Names the first thing that could not be observed, changed or written.
+fn not_strict(record: &RunRecord, unwritten: &[Failure]) -> Failure {
+    let gaps = record.gaps.iter().cloned();
+    let refused = record.tuning.iter().filter(|change| change.outcome == Outcome::Refused);
+    let refused = refused.map(|change| format!("pipe {}: {}", change.pipe, change.reason));
+    let unwritten = unwritten.iter().map(|failure| failure.message.clone());
+    let mut all = gaps.chain(refused).chain(unwritten);
+    let first = all.next().unwrap_or_else(|| "a pipe could not be changed".to_owned());
+    let more = match all.count() {
+        0 => String::new(),
+        count => format!(", and {count} more"),
+    };
+    let status = record.exit_status.map_or("an unknown status".to_owned(), |s| s.to_string());
     Failure {
-        message: format!(
-            "run: --strict: something could not be observed or changed (the pipeline returned {})",
-            record
-                .exit_status
-                .map_or_else(|| "an unknown status".to_owned(), |status| status.to_string())
-        ),
-        hint: "the notes above and the report name it; without --strict, fullbore ignores it"
+        message: format!("run: --strict: {first}{more} (the pipeline returned {status})"),
+        hint: "a report (--report FILE) names everything; without --strict, fullbore ignores it"
             .to_owned(),
         exit: Exit::RunFailed,
     }
