@@ -13,7 +13,7 @@ STATIC = $(abspath $(TARGET))/$(shell uname -m)-unknown-linux-musl/tests/fullbor
 WHEEL_PROFILE ?= release
 WHEELS ?= $(abspath $(TARGET))/wheels
 
-.PHONY: build static deb deny libraries demo test test-packages test-python wheel test-tools sanitize fuzz ports ports-short bench bench-python bench-spark bench-reindexer bench-check lint install uninstall clean help
+.PHONY: build static deb deny libraries demo test test-packages test-python wheel test-tools sanitize miri asan fuzz ports ports-short bench bench-python bench-spark bench-reindexer bench-check lint install uninstall clean help
 
 build: ## build the release binary (the default)
 	$(CARGO) build --release --package fullbore
@@ -65,7 +65,13 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (30; needs rustup, installs what
 
 sanitize: ## run the bookkeeping under Miri and what lends or shares memory under AddressSanitizer (needs Rust nightly)
 	scripts/install-nightly miri rust-src
-	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=16 $(CARGO) +nightly miri test --package fullbore-pipe --lib -- cursor
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target miri asan
+
+# Miri runs on one CPU and takes a minute, while the other is built. It is slow: few cases.
+miri:
+	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 $(CARGO) +nightly miri test --package fullbore-pipe --lib -- cursor
+
+asan:
 	CARGO_PROFILE_DEV_OPT_LEVEL=1 RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-apparatus --package fullbore-feed \
 		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test exchange --test options --test integrity --test pages --test passing --test memory --test flow
 
