@@ -251,7 +251,7 @@ fn is_by_count(words: &[String]) -> bool {
 }
 
 /// Whether a plain `head` or `tail` prints the last lines, and how many; at least one.
-fn end_lines(words: &[String]) -> Option<(bool, usize)> {
+pub(crate) fn end_lines(words: &[String]) -> Option<(bool, usize)> {
     let options: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
     let is_last = match words[0].as_str() {
         "head" => false,

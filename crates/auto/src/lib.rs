@@ -16,5 +16,5 @@ mod unsure;
 
 pub use deal::{Plan, Why};
 pub use fuse::{Few, Form, Fusion, Key, Question, fusion, fusion_of_line};
-pub use little::FileBytes;
+pub use little::{FileBytes, WORTH_DEALING, WORTH_FUSING};
 pub use rewrite::{Change, Context, Rewritten, rewrite};

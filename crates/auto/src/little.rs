@@ -3,22 +3,20 @@
 use fullbore_rules::{Dealt, plain_words, rule};
 use fullbore_shell::command_word;
 
+use crate::fuse::end_lines;
 use crate::redirection::{before_redirection, input_file, is_of_name};
 
-/// With less input, no second copy of a command is started.
-pub(crate) const WORTH_DEALING: u64 = 4 << 20;
+/// With so many bytes of input a second copy of a command can gain something.
+pub const WORTH_DEALING: u64 = 4 << 20;
 
-/// With less input, stages that are one question are run as they are.
-pub(crate) const WORTH_FUSING: u64 = 1 << 20;
+/// With so many bytes of input stages that are one question can be answered sooner than they answer.
+pub const WORTH_FUSING: u64 = 1 << 20;
 
 /// A line of text is taken to be no longer.
 const LINE_BYTES: u64 = 1000;
 
 /// What `wc` prints is not longer.
 const WC_BYTES: u64 = 100;
-
-/// What `head` and `tail` print if nobody says how much. Source: head(1), tail(1).
-const HEAD_LINES: u64 = 10;
 
 /// Tells the size of a regular file, by its name as in the line.
 pub type FileBytes<'a> = &'a dyn Fn(&str) -> Option<u64>;
@@ -60,6 +58,8 @@ impl<'a> Files<'a> {
             if let Some((without, name)) = input_file(&text) {
                 input = self.size(&name);
                 text = without;
+            } else if text.contains('<') {
+                input = None;
             }
             let words = command_word(&text).and_then(|(at, _)| plain_words(&text[at..]));
             let output = words.as_deref().and_then(|words| self.output(words, input));
@@ -75,7 +75,8 @@ impl<'a> Files<'a> {
         let [name, rest @ ..] = words else { return None };
         let is_file = |word: &&String| !word.starts_with('-');
         let mut files = rest.iter().filter(is_file).peekable();
-        (name == "sort" && files.peek().is_some()).then(|| self.total(files.map(String::as_str)))
+        (name.rsplit('/').next() == Some("sort") && files.peek().is_some())
+            .then(|| self.total(files.map(String::as_str)))
     }
 
     /// About how much a command writes at most that reads so much.
@@ -85,7 +86,7 @@ impl<'a> Files<'a> {
         match name.rsplit('/').next()? {
             "echo" | "printf" => Some(rest.iter().map(|word| word.len() as u64 + 1).sum()),
             "seq" => counted(rest),
-            "head" | "tail" => first_bytes(rest),
+            "head" | "tail" => first_bytes(words),
             "wc" => Some(WC_BYTES),
             "cat" | "tac" if rest.iter().any(|word| word == "-") => None,
             "cat" | "tac" => match operands.next() {
@@ -111,19 +112,20 @@ fn counted(words: &[String]) -> Option<u64> {
     (last.saturating_sub(first) + 1).checked_mul(digits + 1)
 }
 
-/// What `head` and `tail` print with these words at most.
+/// What `head` and `tail` print with these words at most, of at most one file.
 fn first_bytes(words: &[String]) -> Option<u64> {
-    let Some((option, rest)) = words.split_first() else { return Some(HEAD_LINES * LINE_BYTES) };
-    let (unit, number) = match option.as_str() {
-        "-c" => (1, rest.first()?.as_str()),
-        "-n" => (LINE_BYTES, rest.first()?.as_str()),
-        text if text.starts_with("-c") => (1, &text[2..]),
-        text if text.starts_with("-n") => (LINE_BYTES, &text[2..]),
-        text if text.starts_with('-') => (LINE_BYTES, &text[1..]),
-        _ => (LINE_BYTES, "10"),
+    let (last, before) = words.split_last()?;
+    let of_file = || if last.starts_with('-') { None } else { end_lines(before) };
+    if let Some((_, lines)) = end_lines(words).or_else(of_file) {
+        return (lines as u64).checked_mul(LINE_BYTES);
+    }
+    let number = match &words[1..] {
+        [option] => option.strip_prefix("-c")?,
+        [option, number] if option == "-c" => number,
+        _ => return None,
     };
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| number.parse().ok())?.and_then(|number: u64| number.checked_mul(unit))
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse().ok().filter(|_| is_number)
 }
 
 #[cfg(test)]
@@ -186,6 +188,16 @@ mod tests {
             "head -n -3 big | rev",
             "tail -n +3 big | rev",
             "seq 1 0.1 9 | rev",
+            "cat small | sort <\"$f\"",
+            "tail -f small | rev",
+            "tail -n 5 -f small | rev",
+            "tail small -n 900000 | rev",
+            "tail -c +5 small | rev",
+            "cat small | awk 1 other | rev",
+            "cat small | cut -f1 other | rev",
+            "cat small | sed s/a/b/ other | rev",
+            "cat small | jq .x other | rev",
+            "cat small | rev other | rev",
             "sort <<small",
             "sort <(zcat small)",
             "tee small | cat small | rev",

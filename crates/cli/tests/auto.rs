@@ -225,15 +225,16 @@ fn what_is_known_to_read_little_is_run_as_it_is() {
     let small = "cat tiny | grep -i word | sort | uniq -c";
     assert_eq!(
         explain(&[], small),
-        "The line stays as it is: what it reads is too little.\n\
-         # grep -i word: stays as it is, because it reads too little\n\
-         # sort | uniq -c: stays as it is, because it reads too little\n"
+        "The line stays as it is: its input is small.\n\
+         # grep -i word: stays as it is, because its input is small\n\
+         # sort | uniq -c: stays as it is, because its input is small\n"
     );
     // Who asks for a proof gets one, and what the line itself writes may become large.
     for (options, line) in [
         (&["--prove", "1M"][..], small),
         (&[], "cat big >>tiny; cat tiny | grep -i word | sort | uniq -c"),
         (&[], "cat big | grep -i word | sort | uniq -c"),
+        (&[], "cat /proc/self/maps | grep -i word | sort | uniq -c"),
         (&[], "cd .; cat tiny | grep -i word | sort | uniq -c"),
     ] {
         let text = explain(options, line);

@@ -156,12 +156,12 @@ impl Auto {
             .rewritten
             .read_little
             .iter()
-            .map(|text| format!("# {text}: stays as it is, because it reads too little\n"))
+            .map(|text| format!("# {text}: stays as it is, because its input is small\n"))
             .collect();
         if self.rewritten.changes.is_empty() {
             let why = match little.is_empty() {
                 true => "it has no command that could be dealt out",
-                false => "what it reads is too little",
+                false => "its input is small",
             };
             return format!("The line stays as it is: {why}.\n{little}");
         }
@@ -214,9 +214,10 @@ fn untouched(line: &OsStr, why: &'static str) -> Rewritten {
     Rewritten { line, changes: Vec::new(), read_little: Vec::new(), untouched: Some(why) }
 }
 
-/// The size of a regular file.
+/// The size of a regular file. Those of /proc and /sys say 0, however much can be read.
 fn file_bytes(name: &str) -> Option<u64> {
-    std::fs::metadata(name).ok().filter(|found| found.is_file()).map(|found| found.len())
+    let found = std::fs::metadata(name).ok().filter(std::fs::Metadata::is_file)?;
+    Some(found.len()).filter(|bytes| *bytes > 0)
 }
 
 /// Whether strings are ordered by their bytes here, and numbers have points and no separators. Source: locale(7); C.UTF-8

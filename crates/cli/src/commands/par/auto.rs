@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::thread;
 
 use anyhow::{Result, anyhow};
-use fullbore_auto::{Plan, fusion_of_line};
+use fullbore_auto::{Plan, WORTH_DEALING, fusion_of_line};
 use fullbore_feed::par::{
     Assumption, BlockSize, Caution, Command, Ended, Event, Jobs, Merge, Options, Records, Source,
     StatusRule, Stop, par,
@@ -31,9 +31,6 @@ use crate::commands::par::failure::failure;
 use crate::commands::stage::tier;
 use crate::exit::Exit;
 use crate::messages::plain;
-
-/// A file with less than this is not worth a second process.
-const WORTH_DEALING: u64 = 4 << 20;
 
 /// So much is proved of what is added up.
 const PROVED_SUMS: Bytes = Bytes(4 << 20);
