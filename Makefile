@@ -35,7 +35,7 @@ demo: build ## count words in some hundreds of MB of real sources, and report
 
 test: test-tools ## install what the tests need, and run all tests
 	$(CARGO) test --workspace --profile tests
-	$(MAKE) --no-print-directory wheel WHEEL_PROFILE=tests WHEELS=$(abspath $(TARGET))/wheels-tests
+	CARGO=$(abspath scripts/cargo-tested) $(MAKE) --no-print-directory wheel WHEEL_PROFILE=tests WHEELS=$(abspath $(TARGET))/wheels-tests
 	$(MAKE) --no-print-directory test-python WHEELS=$(abspath $(TARGET))/wheels-tests FULLBORE=$(or $(FULLBORE_BIN),$(TARGET)/tests/fullbore)
 
 test-packages: test-tools ## build the static binary and the Debian package with little optimization, and test both
