@@ -2,6 +2,7 @@
 
 use fullbore_record::{Outcome, PipeRecord, RunRecord, StageRecord};
 
+use crate::cpus::First;
 use crate::model::{Model, PIPE_BYTES, Pipe, Port, Stage, Start, Work};
 use crate::steps::{self, Step};
 use crate::{flows, outside};
@@ -32,6 +33,7 @@ impl Model {
             pipes: record.pipes.iter().map(|one| pipe(record, one)).collect(),
             cpus: f64::from(record.host.cpus),
             lost_to_others: 0.0,
+            first: First::Writer,
         };
         flows::connect(&mut model, record);
         outside::add(&mut model, record, &all);

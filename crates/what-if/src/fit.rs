@@ -3,6 +3,7 @@
 
 use fullbore_record::RunRecord;
 
+use crate::cpus::First;
 use crate::model::Model;
 use crate::replay::{Replayed, Waits, replay};
 use crate::steps::steps;
@@ -28,7 +29,7 @@ const AS_GOOD: f64 = 4.0;
 /// … and one up to this: waits that differ by 3 % of the run.
 const GOOD: f64 = 1e-3;
 
-/// At most this part of the CPUs is lost to other programs.
+/// At most this part of the CPUs is lost to other programs; less when it is known for how long CPUs had nothing to do.
 const OTHERS: f64 = 0.95;
 
 /// What is lost matters if the largest loss makes the run longer by this factor.
@@ -42,6 +43,8 @@ struct Recorded {
     span_ns: f64,
     /// Time in which stages waited for a CPU, added up.
     runnable_ns: f64,
+    /// At most this part of the CPUs was lost to other programs.
+    others: f64,
     /// How long the sides of each pipe waited at it, where that was seen.
     pipes: Vec<Option<Waits>>,
 }
@@ -53,57 +56,72 @@ enum Side {
     Reader,
 }
 
-/// The model with what is lost of the CPUs and with the batches of the stages; two of them when both sides of pipes explain
-/// the waits about equally well.
+/// The models that explain the record: with what is lost of the CPUs and with the batches of the stages. There are more than one
+/// when both sides of pipes explain the waits about equally well, and when there are more stages than CPUs.
 pub(crate) fn fit(mut model: Model, record: &RunRecord) -> Vec<Model> {
     let recorded = Recorded::of(record);
-    losses(&mut model, &recorded);
+    let mut fitted = with_batches(&model, &recorded);
+    let wanted: f64 = model.stages.iter().map(|stage| stage.width).sum();
+    if model.cpus > 0.0 && wanted > model.cpus {
+        model.first = First::Reader;
+        fitted.extend(with_batches(&model, &recorded));
+    }
+    fitted.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    fitted.into_iter().map(|(_, model)| model).collect()
+}
+
+/// Those of one order on the CPUs, each with its error.
+fn with_batches(model: &Model, recorded: &Recorded) -> Vec<(f64, Model)> {
+    let mut model = model.clone();
+    losses(&mut model, recorded);
     let mut fitted: Vec<(f64, Model)> = [Side::Writer, Side::Reader]
         .into_iter()
         .filter_map(|side| {
             let mut model = model.clone();
-            batches(&mut model, &recorded, side).then_some(())?;
-            losses(&mut model, &recorded);
+            batches(&mut model, recorded, side).then_some(())?;
+            losses(&mut model, recorded);
             Some((recorded.error(&replay(&model)), model))
         })
         .collect();
-    fitted.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let Some((least, _)) = fitted.first() else { return vec![model] };
-    let most = (least * AS_GOOD).max(GOOD);
-    fitted.into_iter().filter(|(error, _)| *error <= most).map(|(_, model)| model).collect()
+    let least = fitted.iter().map(|(error, _)| *error).fold(f64::INFINITY, f64::min);
+    fitted.retain(|(error, _)| *error <= (least * AS_GOOD).max(GOOD));
+    if fitted.is_empty() {
+        fitted.push((recorded.error(&replay(&model)), model));
+    }
+    fitted
 }
 
 /// Sets how much of the CPUs is lost: stages waited for a CPU longer than they make each other wait, and the run took longer.
+///
+/// As much is lost as can be without more waits or a longer run than recorded.
 fn losses(model: &mut Model, recorded: &Recorded) {
     model.lost_to_others = 0.0;
     if model.cpus == 0.0 {
         return;
     }
-    lose(model, recorded, OTHERS, |model, part| model.lost_to_others = part);
-}
-
-/// Sets one of the losses as high as it can be without more waits or a longer run than recorded.
-fn lose(model: &mut Model, recorded: &Recorded, most: f64, set: fn(&mut Model, f64)) {
-    let (mut least, mut most) = (0.0, most);
-    let without = replay(model).elapsed_ns;
-    set(model, most);
-    if replay(model).elapsed_ns <= MATTERS * without {
-        set(model, 0.0);
+    let without_ns = replay(model).elapsed_ns;
+    let is_too_much = |replayed: &Replayed| {
+        replayed.runnable_ns > recorded.runnable_ns || replayed.elapsed_ns > recorded.span_ns
+    };
+    let (mut least, mut most) = (0.0, recorded.others);
+    model.lost_to_others = most;
+    let replayed = replay(model);
+    if replayed.elapsed_ns <= MATTERS * without_ns {
+        model.lost_to_others = 0.0;
+        return;
+    }
+    if !is_too_much(&replayed) {
         return;
     }
     for _ in 0..HALVINGS {
-        let part = f64::midpoint(least, most);
-        set(model, part);
-        let replayed = replay(model);
-        let is_too_much =
-            replayed.runnable_ns > recorded.runnable_ns || replayed.elapsed_ns > recorded.span_ns;
-        if is_too_much {
-            most = part;
+        model.lost_to_others = f64::midpoint(least, most);
+        if is_too_much(&replay(model)) {
+            most = model.lost_to_others;
         } else {
-            least = part;
+            least = model.lost_to_others;
         }
     }
-    set(model, least);
+    model.lost_to_others = least;
 }
 
 /// Sets the batches of stages at pipes whose two sides waited for each other more than system calls explain; says whether it
@@ -186,6 +204,7 @@ impl Recorded {
         Self {
             span_ns: record.elapsed_ns as f64,
             runnable_ns: stages.map(|step| step.runnable_ns).sum(),
+            others: others(record),
             pipes: record.pipes.iter().map(waits).collect(),
         }
     }
@@ -199,4 +218,13 @@ impl Recorded {
         });
         2.0 * square(replayed.elapsed_ns - self.span_ns) + waits.sum::<f64>()
     }
+}
+
+/// The part of the CPU time in use that was not used by the stages.
+fn others(record: &RunRecord) -> f64 {
+    let (Some(idle_ns), Some(stages_ns)) = (record.idle_cpu_ns, record.cpu_ns) else {
+        return OTHERS;
+    };
+    let used_ns = f64::from(record.host.cpus) * record.elapsed_ns as f64 - idle_ns as f64;
+    if used_ns > 0.0 { (1.0 - stages_ns as f64 / used_ns).clamp(0.0, OTHERS) } else { OTHERS }
 }

@@ -1,5 +1,7 @@
 //! The run as a replay needs it: what each stage has to do, in order, and the pipes between the stages.
 
+use crate::cpus::First;
+
 /// What Linux gives a pipe. Source: pipe(7).
 pub(crate) const PIPE_BYTES: u64 = 64 << 10;
 
@@ -8,10 +10,12 @@ pub(crate) const PIPE_BYTES: u64 = 64 << 10;
 pub(crate) struct Model {
     pub(crate) stages: Vec<Stage>,
     pub(crate) pipes: Vec<Pipe>,
-    /// CPUs, shared fairly by what wants to run; 0 when there are as many as anybody wants.
+    /// CPUs, taken in turn by what wants to run; 0 when there are as many as anybody wants.
     pub(crate) cpus: f64,
     /// Part of their CPU that other programs take from the stages.
     pub(crate) lost_to_others: f64,
+    /// Who gets a CPU first of those that wait for one.
+    pub(crate) first: First,
 }
 
 /// A stage, or what stands outside the pipeline at the other end of a pipe.

@@ -306,7 +306,7 @@ impl<'a> Play<'a> {
         let actors = self.actors.iter_mut().zip(&model.stages);
         let mut turns: Vec<(bool, f64, &mut Turn)> =
             actors.map(|(actor, stage)| (wants(actor), stage.width, &mut actor.turn)).collect();
-        cpus::share(&mut turns, model.cpus);
+        cpus::share(&mut turns, model.cpus, model.first);
     }
 
     /// Time until a stage ends computing or waiting, begins, loses its CPU, or a pipe grows.
@@ -340,7 +340,7 @@ impl<'a> Play<'a> {
             if actor.work.cpu_ns > NOTHING_NS {
                 let got = actor.turn.cpus * left;
                 actor.work.cpu_ns -= wait_ns * got;
-                actor.turn.pass(wait_ns, stage.width);
+                actor.turn.pass(wait_ns);
                 self.seen.runnable_ns += wait_ns * (1.0 - got / stage.width);
                 wanted += stage.width;
                 granted += got;
