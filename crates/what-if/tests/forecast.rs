@@ -143,10 +143,8 @@ fn more_stages_than_cpus_share_them() {
 fn other_programs_take_no_more_than_the_time_in_which_cpus_were_in_use() {
     // Two stages, each on a CPU half of the time and waiting for one half of it: either others took the CPUs …
     let phase = Phase::steps(100).runs(50.0).waits_for_a_cpu(50.0);
-    let mut record = Made::new(2)
-        .stage(&[phase.writes(1_000_000)])
-        .stage(&[phase.reads(1_000_000)])
-        .record();
+    let mut record =
+        Made::new(2).stage(&[phase.writes(1_000_000)]).stage(&[phase.reads(1_000_000)]).record();
     assert_replays(&forecast(&record).unwrap());
     record.cpu_ns = Some(1000 * MS);
     record.idle_cpu_ns = Some(0);
