@@ -182,6 +182,8 @@ fn it_is_said_once_for_all_jobs_of_a_program() {
     assert_eq!(ended.stderr.matches("fullbore:").count(), 1, "{}", ended.stderr);
     // Another caller has not been told yet.
     assert_eq!(run("marks").stderr.matches("fullbore:").count(), 1);
+    // What says that the first one has been told went with it.
+    assert_eq!(fs::read_dir(place.path("marks")).unwrap().count(), 1);
 }
 
 #[test]

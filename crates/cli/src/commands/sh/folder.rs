@@ -112,6 +112,9 @@ pub(super) fn complain_once(path: &Path, error: &io::Error) {
     }
 }
 
+/// How the name of a mark begins; then come the folder, and the number and start of the process that was told.
+const MARK: &str = "fullbore-unrecorded-";
+
 /// Whether a process above this one is known to have been told; from now on the parent of this one is.
 fn was_said(path: &Path) -> bool {
     let of_user = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -119,14 +122,31 @@ fn was_said(path: &Path) -> bool {
     let hash = hash(path.as_os_str());
     let marks: Vec<PathBuf> = ancestors()
         .into_iter()
-        .map(|(pid, start)| place.join(format!("fullbore-unrecorded-{hash:016x}-{pid}-{start}")))
+        .map(|(pid, start)| place.join(format!("{MARK}{hash:016x}-{pid}-{start}")))
         .collect();
     let Some(of_parent) = marks.first() else { return false };
     if marks.iter().any(|mark| mark.symlink_metadata().is_ok()) {
         return true;
     }
+    remove_old(&place);
     let made = OpenOptions::new().write(true).create_new(true).open(of_parent);
     made.is_err_and(|error| error.kind() == ErrorKind::AlreadyExists)
+}
+
+/// Removes the marks of processes that have ended; those of other users stay.
+fn remove_old(place: &Path) {
+    let root = Root::system();
+    let has_ended = |mark: &str| {
+        let mut parts = mark.strip_prefix(MARK)?.split('-').skip(1);
+        let (pid, start) = (parts.next()?.parse().ok()?, parts.next()?.parse::<u64>().ok()?);
+        Some(root.stat(pid).is_none_or(|stat| stat.start_ticks != start))
+    };
+    for file in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        if file.file_name().to_str().and_then(has_ended) == Some(true) {
+            // Whoever owns it may be faster, or somebody else.
+            let _ = std::fs::remove_file(file.path());
+        }
+    }
 }
 
 /// Numbers and start times of the processes above this one, the parent first.
