@@ -22,7 +22,7 @@ fn line() -> String {
     format!("{} | ./split 250 | cat", split::SOURCE)
 }
 
-fn flame(place: &Sandbox, line: &str) -> Stacks {
+pub(crate) fn flame(place: &Sandbox, line: &str) -> Stacks {
     let ended = place.run(&["run", "-q", "--flame", "out.folded", line]);
     assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
     stacks(place, "out.folded")
@@ -301,6 +301,10 @@ fn every_format_is_written_and_a_wrong_name_is_said_before_anything_runs() {
         assert!(ended.stderr.contains(said), "{name}: {}", ended.stderr);
         assert!(!place.path("ran").exists(), "{name}");
     }
+    let ended = place.run(&["run", "--report", "a.html", "--flame", "a.html", "touch ran"]);
+    assert_eq!(status_text(ended.status), "exit 2", "{}", ended.stderr);
+    assert!(ended.stderr.contains("a.html: --report writes this file, too"), "{}", ended.stderr);
+    assert!(!place.path("ran").exists());
 }
 
 #[test]
@@ -378,6 +382,59 @@ fn counters_are_shown_for_each_stage() {
         ended.stderr.contains("counters") && ended.stderr.contains("faults"),
         "{}",
         ended.stderr
+    );
+}
+
+/// Threads that were there before their stage was found count, too.
+#[test]
+fn counters_are_those_of_all_threads() {
+    const PROGRAM: &str = r#"
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void *touch(void *nothing) {
+    usleep(300000);
+    char *p = mmap(0, 2000 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(p, 2000 * 4096, MADV_NOHUGEPAGE);
+    for (int i = 0; i < 2000; i++) p[i * 4096] = 1;
+    return nothing;
+}
+int main(void) {
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, touch, 0);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    return 0;
+}
+"#;
+    let place = Sandbox::new();
+    split::compile_source(&place, PROGRAM, "threads", &["-pthread"]);
+    let record = place.record(&["--counters"], "./threads");
+    let faults = record.stages[0].counters.unwrap().page_faults.unwrap();
+    assert!((8000..9000).contains(&faults), "{faults}");
+}
+
+/// A user may not look into the kernel, where threads are switched: unknown is not 0.
+#[test]
+fn what_a_user_cannot_count_is_unknown() {
+    require_programs!("setpriv");
+    require!(rustix::process::geteuid().is_root(), "only root can become another user");
+    let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    require!(level.trim() == "2", "kernel.perf_event_paranoid is {}, not 2", level.trim());
+    let place = Sandbox::new();
+    let copy = place.copy_program(fullbore(), "fullbore-copy");
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    fs::set_permissions(place.path("."), permissions).unwrap();
+    let mut command = place.command("setpriv");
+    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(copy);
+    command.args(["run", "-q", "--counters", "--report", "report.json", "sleep 0.3"]);
+    let record = place.record_of(command);
+    let counters = record.stages[0].counters.unwrap();
+    assert!(counters.page_faults.is_some(), "{counters:?}");
+    assert_eq!((counters.context_switches, counters.migrations), (None, None));
+    assert!(
+        record.gaps.iter().any(|gap| gap.contains("perf_event_paranoid=1")),
+        "{:?}",
+        record.gaps
     );
 }
 

@@ -35,6 +35,7 @@ mod doctor;
 mod exact;
 mod exit_status;
 mod flame;
+mod flame_odd;
 mod gather;
 mod gost;
 mod gost_keys;

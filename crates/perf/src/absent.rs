@@ -75,7 +75,7 @@ impl Counters {
     ///
     /// # Errors
     /// Always.
-    pub fn of_process(_: i32) -> Result<Self, Refused> {
+    pub fn of_thread(_: i32) -> Result<Self, Refused> {
         Err(refused())
     }
 

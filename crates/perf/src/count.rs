@@ -52,6 +52,12 @@ impl Counter {
     pub fn is_hardware(self) -> bool {
         self < Self::TaskClock
     }
+
+    /// Whether it only happens in the kernel, so that who may not look there cannot count it.
+    #[must_use]
+    pub fn is_in_kernel(self) -> bool {
+        matches!(self, Self::ContextSwitches | Self::Migrations)
+    }
 }
 
 /// What was counted.

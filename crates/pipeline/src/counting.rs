@@ -1,11 +1,12 @@
 //! Counters of the CPU and of Linux, for each stage.
 //!
-//! They are opened when a stage is found, and count for all that its first process starts from then on. What was missed
-//! before, and while counters took turns, is estimated from the CPU time that Linux counts in any case.
+//! They are opened when a stage is found, for each thread that its first process has then, and count for all that these start
+//! from then on. What was missed before, and while counters took turns, is estimated from the CPU time that Linux counts in any case.
 
 use std::collections::BTreeMap;
 
 use fullbore_perf::{Count, Counter, Counters};
+use fullbore_proc::Root;
 use fullbore_record::{RunRecord, StageCounters};
 
 use crate::summarise::Numbers;
@@ -14,13 +15,17 @@ use crate::topology::Topology;
 /// The counters of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Counting {
-    stages: BTreeMap<usize, Counters>,
+    /// Of each stage, those of its threads.
+    stages: BTreeMap<usize, BTreeMap<i32, Counters>>,
     /// Why there are none.
     refused: Option<String>,
 }
 
 /// No more stages are counted: each takes a dozen descriptors.
 const STAGES_MAX: usize = 64;
+
+/// Nor more threads of a stage that has them when it is found.
+const THREADS_MAX: usize = 32;
 
 impl Counting {
     /// A stage was found; `pid` is its first process.
@@ -30,28 +35,57 @@ impl Counting {
                 .get_or_insert_with(|| format!("only the first {STAGES_MAX} stages are counted"));
             return;
         }
-        match Counters::of_process(pid) {
-            Ok(counters) => {
-                self.stages.insert(stage, counters);
+        let counted = self.stages.entry(stage).or_default();
+        // A thread that is not counted yet may start another one meanwhile.
+        loop {
+            let mut threads = Root::system().threads(pid);
+            threads.retain(|tid| !counted.contains_key(tid));
+            if threads.is_empty() {
+                return;
             }
-            // A stage that ended at once is no reason to say anything.
-            Err(why) if why.is_about_a_process() => {}
-            Err(why) => self.refused = Some(why.to_string()),
+            for tid in threads {
+                if counted.len() == THREADS_MAX {
+                    let why = format!(
+                        "of a stage with more threads when it is found, only {THREADS_MAX} are counted"
+                    );
+                    self.refused.get_or_insert(why);
+                    return;
+                }
+                match Counters::of_thread(tid) {
+                    Ok(counters) => {
+                        counted.insert(tid, counters);
+                    }
+                    // What ended at once is no reason to say anything.
+                    Err(why) if why.is_about_a_process() => return,
+                    Err(why) => {
+                        self.refused = Some(why.to_string());
+                        return;
+                    }
+                }
+            }
         }
     }
 
     /// Puts what was counted into the record of a run that has ended.
     pub(crate) fn finish(mut self, record: &mut RunRecord, topology: &Topology, numbers: &Numbers) {
         let mut sums: BTreeMap<u32, Vec<(Counter, Count)>> = BTreeMap::new();
-        for (stage, counters) in &mut self.stages {
+        for (stage, threads) in &mut self.stages {
             if let Some(number) = numbers.stage(topology, *stage) {
-                sums.entry(number).or_default().extend(counters.read());
+                let counts = threads.values_mut().flat_map(Counters::read);
+                sums.entry(number).or_default().extend(counts);
             }
         }
         for stage in &mut record.stages {
             if let Some(counts) = sums.get(&stage.stage) {
                 stage.counters = Some(stage_counters(counts, stage.cpu_ns));
             }
+        }
+        sums.retain(|_, counts| !counts.is_empty());
+        let sees_kernel = sums.values().flatten().any(|(counter, _)| counter.is_in_kernel());
+        if !sums.is_empty() && !sees_kernel {
+            let gap = "counters: how often threads were switched and moved to another CPU is only told to root, or to everybody \
+                       after `sudo sysctl kernel.perf_event_paranoid=1`";
+            record.gaps.push(gap.to_owned());
         }
         let has_hardware = sums.values().flatten().any(|(counter, _)| counter.is_hardware());
         if let Some(why) = self.refused {

@@ -1,7 +1,10 @@
 //! A program or library: where its code, its tables for unwinding and its functions are.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::ops::{Deref, Range};
+use std::path::Path;
 use std::sync::Arc;
 
 use framehop::ExplicitModuleSectionInfo;
@@ -38,6 +41,9 @@ pub(crate) struct Binary {
     segments: Vec<(u64, u64, u64)>,
     sections: HashMap<&'static str, Place>,
 }
+
+/// So much of a file is compared at once.
+const COMPARED_BYTES: usize = 1 << 20;
 
 const SECTIONS: [&str; 5] = [".text", ".got", ".eh_frame", ".eh_frame_hdr", ".debug_frame"];
 
@@ -90,6 +96,22 @@ impl Binary {
         Some(start.wrapping_sub(address.wrapping_add(offset.wrapping_sub(*from))))
     }
 
+    /// So many bytes at this place of the file.
+    pub(crate) fn code(&self, offset: u64, length: usize) -> Option<&[u8]> {
+        let from = usize::try_from(offset).ok()?;
+        self.file.as_deref()?.get(from..from.checked_add(length)?)
+    }
+
+    /// Whether the path still names the file that was read: it may have been replaced while the program ran, or after.
+    pub(crate) fn is_still_there(&self) -> bool {
+        let path = Path::new(&self.path);
+        if !path.is_absolute() {
+            return false;
+        }
+        let Some(file) = self.file.as_deref() else { return path.exists() };
+        File::open(path).is_ok_and(|now| is_same(now, file))
+    }
+
     fn section(&self, name: &str) -> Option<(Range<u64>, Section)> {
         let (addresses, range) = self.sections.get(name)?;
         let section = Section { file: self.file.clone()?, range: range.clone() };
@@ -135,6 +157,17 @@ impl Binary {
         let entry = table.fde_for_address(&frames, &bases, address, EhFrame::cie_from_offset);
         Some(entry.ok()?.initial_address())
     }
+}
+
+/// Whether a file has this text.
+fn is_same(mut file: File, text: &[u8]) -> bool {
+    let is_as_long = file.metadata().is_ok_and(|now| now.len() == text.len() as u64);
+    let mut part = vec![0; COMPARED_BYTES];
+    is_as_long
+        && text.chunks(COMPARED_BYTES).all(|expected| {
+            let part = &mut part[..expected.len()];
+            file.read_exact(part).is_ok() && part == expected
+        })
 }
 
 /// Every program and library that was met, each read once.

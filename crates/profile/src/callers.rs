@@ -6,11 +6,17 @@ use std::sync::Arc;
 use crate::binary::{Binaries, Binary};
 use crate::frame::{BinaryId, Frame};
 use crate::space::{Mapped, Space};
-use crate::stack::Stack;
+use crate::stack::{Followed, Stack};
 use crate::unwind::{Cache, Native, follow, unwinder};
 
 /// So many places are tried as the frame pointer of a thread whose registers are not known.
 const CANDIDATES_MAX: usize = 24;
+
+/// A function rarely has more local variables than this.
+const LARGE_FRAME_BYTES: u64 = 64 << 10;
+
+/// `mov $15, %rax; syscall`, as glibc and musl have it.
+const RETURN_FROM_SIGNAL: &[u8] = &[0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05];
 
 /// One process.
 #[derive(Default)]
@@ -69,15 +75,26 @@ impl Callers {
         let unwinder =
             process.unwinder.get_or_insert_with(|| unwinder(&process.space, &self.binaries));
         let cache = &mut self.cache;
-        let mut best = follow(unwinder, cache, &stack, stack.frame.unwrap_or(0));
+        let (space, binaries) = (&process.space, &self.binaries);
+        let from_signal = |address| returns_from_signal(address, space, binaries);
+        let mut best = follow(unwinder, cache, &stack, stack.frame, from_signal);
         if stack.frame.is_none() && !best.is_whole {
-            for candidate in candidates(&stack, &process.space) {
-                let other = follow(unwinder, cache, &stack, candidate);
-                if (other.is_whole, other.addresses.len()) > (best.is_whole, best.addresses.len()) {
+            let end = stack.pointer.saturating_add(stack.bytes.len() as u64);
+            let behind = end..end.saturating_add(LARGE_FRAME_BYTES);
+            for candidate in candidates(&stack, space) {
+                let other = follow(unwinder, cache, &stack, Some(candidate), from_signal);
+                // What the tables of the binary call the beginning is one; a frame pointer of 0 may be anything.
+                let last = other.addresses.last();
+                let is_whole =
+                    other.is_whole && last.is_some_and(|last| has_table(*last, space, binaries));
+                if is_whole {
                     best = other;
-                }
-                if best.is_whole {
                     break;
+                }
+                // What leads behind the part of the stack that is known may go on there.
+                let goes_on = other.missing.is_some_and(|address| behind.contains(&address));
+                if goes_on && other.addresses.len() > best.addresses.len() {
+                    best = Followed { is_whole: false, ..other };
                 }
             }
         }
@@ -95,6 +112,25 @@ impl Callers {
     pub(crate) fn binary(&self, id: BinaryId) -> &Arc<Binary> {
         self.binaries.get(id)
     }
+}
+
+/// Whether the tables for unwinding have the function at this address.
+fn has_table(address: u64, space: &Space, binaries: &Binaries) -> bool {
+    let found = space.find(address).and_then(|mapped| {
+        let binary = binaries.get(binaries.known(&mapped.path)?);
+        binary.function_at(binary.address_of(mapped.offset + (address - mapped.start))?)
+    });
+    found.is_some()
+}
+
+/// Whether the code at this address asks Linux to return from a handler of a signal (rt_sigreturn(2)).
+fn returns_from_signal(address: u64, space: &Space, binaries: &Binaries) -> bool {
+    let code = || {
+        let mapped = space.find(address)?;
+        let offset = mapped.offset + (address - mapped.start);
+        binaries.get(binaries.known(&mapped.path)?).code(offset, RETURN_FROM_SIGNAL.len())
+    };
+    cfg!(target_arch = "x86_64") && code() == Some(RETURN_FROM_SIGNAL)
 }
 
 fn frame(pid: i32, address: u64, mapped: &Mapped, binaries: &mut Binaries) -> Frame {

@@ -70,7 +70,7 @@ impl Names {
 fn names_in(symbolizer: &Symbolizer, binary: &Binary, offsets: &[u64]) -> Vec<Vec<String>> {
     let path = Path::new(&binary.path);
     let source = Source::Elf(Elf::new(path));
-    let known = if path.is_absolute() && path.exists() {
+    let known = if binary.is_still_there() {
         symbolizer.symbolize(&source, Input::FileOffset(offsets)).ok()
     } else {
         None

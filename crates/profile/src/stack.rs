@@ -23,4 +23,6 @@ pub(crate) struct Followed {
     pub(crate) addresses: Vec<u64>,
     /// The outermost is where the thread began.
     pub(crate) is_whole: bool,
+    /// The address that was to be read last, if it is not part of what is known of the stack.
+    pub(crate) missing: Option<u64>,
 }

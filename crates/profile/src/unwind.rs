@@ -1,7 +1,10 @@
 //! Follows a stack from a function to its caller, by the tables of the binary or by frame pointers.
 
+use std::cell::Cell;
+
 use framehop::{
-    CacheNative, MayAllocateDuringUnwind, Module, UnwindRegsNative, Unwinder, UnwinderNative,
+    CacheNative, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative, Unwinder,
+    UnwinderNative,
 };
 
 use crate::binary::{Binaries, Section};
@@ -27,33 +30,87 @@ pub(crate) fn unwinder(space: &Space, binaries: &Binaries) -> Native {
     unwinder
 }
 
-/// Returns the addresses that were being executed, innermost first; `frame` is the frame pointer.
+/// The frame pointer of a thread of which it is not known: no such address can be read, and 0 would stand for the beginning
+/// of a stack.
+const UNKNOWN: u64 = 1;
+
+/// Returns the addresses that were being executed, innermost first; `frame` is the frame pointer, if it is known, and
+/// `returns_from_signal` tells of an address whether the code there is what a handler of a signal returns to.
 pub(crate) fn follow(
     unwinder: &Native,
     cache: &mut Cache,
     stack: &Stack<'_>,
-    frame: u64,
+    frame: Option<u64>,
+    returns_from_signal: impl Fn(u64) -> bool,
 ) -> Followed {
+    let missing = Cell::new(None);
     let mut read = |address: u64| {
+        missing.set(Some(address));
         let from =
             usize::try_from(address.checked_sub(stack.pointer).ok_or(())?).map_err(|_| ())?;
         let word = stack.bytes.get(from..from.checked_add(8).ok_or(())?).ok_or(())?;
+        missing.set(None);
         word.try_into().map(u64::from_ne_bytes).map_err(|_| ())
     };
-    let registers = registers(stack, frame);
-    let mut frames = unwinder.iter_frames(stack.instruction, registers, cache, &mut read);
-    let mut followed = Followed { addresses: Vec::new(), is_whole: false };
-    while followed.addresses.len() < FRAMES_MAX {
-        match frames.next() {
-            Ok(Some(address)) => followed.addresses.push(address.address_for_lookup()),
+    let mut registers = registers(stack, frame.unwrap_or(UNKNOWN));
+    let mut at = FrameAddress::from_instruction_pointer(stack.instruction);
+    let mut followed = Followed { addresses: Vec::new(), is_whole: false, missing: None };
+    loop {
+        // Nothing has called what a handler returns to: it is the address itself that says where that is.
+        let is_signal = at.is_return_address() && returns_from_signal(at.address());
+        let address = if is_signal { at.address() } else { at.address_for_lookup() };
+        followed.addresses.push(address);
+        if followed.addresses.len() == FRAMES_MAX {
+            break;
+        }
+        let next = if is_signal {
+            interrupted(&mut registers, &mut read)
+        } else {
+            let next = unwinder.unwind_frame(at, &mut registers, cache, &mut read);
+            next.map(|next| next.and_then(FrameAddress::from_return_address)).map_err(|_| ())
+        };
+        match next {
+            Ok(Some(next)) => at = next,
             Ok(None) => {
                 followed.is_whole = true;
                 break;
             }
-            Err(_) => break,
+            Err(()) => break,
         }
     }
+    followed.missing = missing.get();
     followed
+}
+
+/// Bytes from the stack pointer of code that returns from a handler of a signal to the registers of what was interrupted
+/// (`struct ucontext` and `struct sigcontext`, arch/x86/include/uapi/asm).
+#[cfg(target_arch = "x86_64")]
+mod saved {
+    pub(super) const FRAME: u64 = 40 + 10 * 8;
+    pub(super) const POINTER: u64 = 40 + 15 * 8;
+    pub(super) const INSTRUCTION: u64 = 40 + 16 * 8;
+}
+
+/// Goes on from the handler of a signal to what it interrupted. The tables of glibc have it as an expression, which the unwinder
+/// does not evaluate; other libraries have no tables for it.
+#[cfg(target_arch = "x86_64")]
+fn interrupted(
+    registers: &mut UnwindRegsNative,
+    read: &mut impl FnMut(u64) -> Result<u64, ()>,
+) -> Result<Option<FrameAddress>, ()> {
+    let context = registers.sp();
+    let mut of = |place: u64| read(context.checked_add(place).ok_or(())?);
+    let (instruction, pointer) = (of(saved::INSTRUCTION)?, of(saved::POINTER)?);
+    *registers = UnwindRegsNative::new(instruction, pointer, of(saved::FRAME)?);
+    Ok(Some(FrameAddress::from_instruction_pointer(instruction)))
+}
+
+#[cfg(target_arch = "aarch64")]
+fn interrupted(
+    _: &mut UnwindRegsNative,
+    _: &mut impl FnMut(u64) -> Result<u64, ()>,
+) -> Result<Option<FrameAddress>, ()> {
+    Err(())
 }
 
 #[cfg(target_arch = "x86_64")]

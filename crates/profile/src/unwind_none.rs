@@ -16,6 +16,12 @@ pub(crate) fn unwinder(_: &Space, _: &Binaries) -> Native {
 }
 
 /// Returns the address that was being executed; its callers stay unknown.
-pub(crate) fn follow(_: &Native, _: &mut Cache, stack: &Stack<'_>, _: u64) -> Followed {
-    Followed { addresses: vec![stack.instruction], is_whole: false }
+pub(crate) fn follow(
+    _: &Native,
+    _: &mut Cache,
+    stack: &Stack<'_>,
+    _: Option<u64>,
+    _: impl Fn(u64) -> bool,
+) -> Followed {
+    Followed { addresses: vec![stack.instruction], is_whole: false, missing: None }
 }

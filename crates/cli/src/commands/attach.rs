@@ -21,9 +21,9 @@ pub(crate) fn run(options: AttachOptions) -> Result<Exit> {
         (Some(pid), _) => pid,
         (None, name) => named(name.as_deref().unwrap_or_default())?,
     };
+    let flames = open_flames(&options.flame, &options.report)?;
     let reports =
         options.report.into_iter().map(ReportFile::open).collect::<Result<Vec<_>, Failure>>()?;
-    let flames = open_flames(&options.flame)?;
     let mut watching = pipeline::AttachOptions::default();
     watching.tuning = if options.tune { Tuning::Auto } else { Tuning::Off };
     watching.profile = !flames.is_empty();

@@ -33,7 +33,7 @@ pub(crate) fn run(options: RunOptions) -> Result<Exit> {
     }
     let samples = options.samples.as_deref().map(create).transpose()?;
     let reports = open_reports(&options)?;
-    let flames = open_flames(&options.more.flame)?;
+    let flames = open_flames(&options.more.flame, &options.more.report)?;
     let command = command(&options, auto.as_ref());
     let tuning = match options.tune.pipe_size {
         Some(size) => Tuning::Fixed(size),
@@ -101,8 +101,18 @@ fn open_reports(options: &RunOptions) -> Result<Vec<ReportFile>, Failure> {
     options.more.report.iter().map(|path| ReportFile::open(path.clone())).collect()
 }
 
-/// Checks the files for towers.
-pub(crate) fn open_flames(paths: &[PathBuf]) -> Result<Vec<FlameFile>, Failure> {
+/// Checks the files for towers; into none of them may a report go.
+pub(crate) fn open_flames(
+    paths: &[PathBuf],
+    reports: &[PathBuf],
+) -> Result<Vec<FlameFile>, Failure> {
+    if let Some(path) = paths.iter().find(|path| reports.contains(path)) {
+        return Err(Failure {
+            message: format!("flame: {}: --report writes this file, too", path.display()),
+            hint: "nothing was run; give each a file of its own".to_owned(),
+            exit: Exit::NotDone,
+        });
+    }
     paths.iter().cloned().map(FlameFile::open).collect()
 }
 

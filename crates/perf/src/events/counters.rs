@@ -1,4 +1,4 @@
-//! What Linux and the CPU count while a process and its descendants run.
+//! What Linux and the CPU count while a thread and all that it starts run.
 
 use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Software};
 use perf_event::{Builder, Counter as Opened, ReadFormat};
@@ -6,7 +6,7 @@ use perf_event::{Builder, Counter as Opened, ReadFormat};
 use crate::count::{Count, Counter};
 use crate::refused::Refused;
 
-/// The counters of a process and of all that it starts.
+/// The counters of a thread and of all threads and processes that it starts from then on.
 pub struct Counters(Vec<(Counter, Opened)>);
 
 impl std::fmt::Debug for Counters {
@@ -20,12 +20,14 @@ impl Counters {
     ///
     /// # Errors
     /// Where none can be had.
-    pub fn of_process(pid: i32) -> Result<Self, Refused> {
+    pub fn of_thread(tid: i32) -> Result<Self, Refused> {
         let mut refused = None;
         let open = |counter: Counter| {
-            let opened = [true, false].into_iter().find_map(|with_kernel| {
+            // Without the kernel's part, what only happens there would be counted as 0.
+            let parts = if counter.is_in_kernel() { &[true][..] } else { &[true, false] };
+            let opened = parts.iter().find_map(|&with_kernel| {
                 let mut builder = builder(counter);
-                builder.observe_pid(pid).any_cpu().inherit(true).enabled(true);
+                builder.observe_pid(tid).any_cpu().inherit(true).enabled(true);
                 builder
                     .read_format(ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING);
                 builder.exclude_hv(true).exclude_kernel(!with_kernel);

@@ -94,7 +94,19 @@ pub(crate) fn reason(
             before,
         ),
     };
-    Some(if is_inner(reason, stage, pipes) { Reason::Other(Cause::Child) } else { reason })
+    Some(match reason {
+        _ if !is_inner(reason, stage, pipes) => reason,
+        // Who holds both ends alone is woken by its own thread or signal handler.
+        _ if is_held_by_one(reason, pipes) => Reason::Other(Cause::Event),
+        _ => Reason::Other(Cause::Child),
+    })
+}
+
+/// Whether one process holds all ends of the pipe.
+fn is_held_by_one(reason: Reason, pipes: &Pipes) -> bool {
+    let (Reason::Reading(pipe) | Reason::Writing(pipe)) = reason else { return false };
+    let handles = pipes.get(pipe).map_or(&[][..], |pipe| &pipe.handles);
+    handles.windows(2).all(|two| two[0].handle.pid == two[1].handle.pid)
 }
 
 /// A pipe within a stage (a program and its helper) is the stage's own affair.
@@ -193,6 +205,24 @@ mod tests {
             (Reason::Other(Cause::Unknown), child, child),
         ] {
             assert_eq!([false, true].map(|is_copy| within_par(reason, is_copy)), [of_par, of_copy]);
+        }
+    }
+
+    #[test]
+    fn a_pipe_within_a_stage_is_its_own_affair() {
+        let (mut pipes, [key, _], [place, _]) = two_pipes();
+        for (pids, cause) in [([1, 1], Cause::Event), ([1, 2], Cause::Child)] {
+            let held = |pid, end| Held {
+                handle: Handle { pid, fd: 0, pipe: PipeId::anonymous(1), end },
+                stage: 1,
+                purpose: Purpose::Use,
+                is_copy: false,
+            };
+            let pipe = pipes.get_mut(key).unwrap();
+            pipe.handles = vec![held(pids[0], End::Write), held(pids[1], End::Read)];
+            pipe.note_users();
+            let found = reason(&Doing::Reading(place), 1, &pipes, &Starving::default());
+            assert_eq!(found, Some(Reason::Other(cause)), "{pids:?}");
         }
     }
 

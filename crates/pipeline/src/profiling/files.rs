@@ -43,21 +43,23 @@ fn own_vdso(root: &Root) -> Option<Vec<u8>> {
     vdso(root, own, code.start..code.end)
 }
 
-/// Where it may be found. A process may have another root than this one, and what was deleted is still the process's own.
+/// Where it may be found, the surest place first: while the process lives, `/proc` has its own files, whatever their paths name
+/// by now. A process may have another root than this one.
 fn candidates(root: &Root, pid: i32, mapped: &Mapped) -> Vec<PathBuf> {
     let own = root.path().join(pid.to_string());
-    let name = mapped.path.strip_suffix(DELETED);
     let (exe, path) = (own.join("exe"), Path::new(&mapped.path));
+    let has_name = !mapped.path.ends_with(DELETED);
+    let deleted = format!("{}{}", mapped.path, if has_name { DELETED } else { "" });
+    let is_program = |link: PathBuf| link == path || link == Path::new(&deleted);
     let mut found = Vec::new();
-    if name.is_none() {
-        found.extend(path.strip_prefix("/").map(|path| own.join("root").join(path)));
-        found.push(path.to_owned());
-    }
-    let deleted = format!("{}{DELETED}", name.unwrap_or(&mapped.path));
-    if fs::read_link(&exe).is_ok_and(|link| link == Path::new(&deleted)) {
+    if fs::read_link(&exe).is_ok_and(is_program) {
         found.push(exe);
     }
     found.push(own.join(format!("map_files/{:x}-{:x}", mapped.start, mapped.end)));
+    if has_name {
+        found.extend(path.strip_prefix("/").map(|path| own.join("root").join(path)));
+        found.push(path.to_owned());
+    }
     found
 }
 

@@ -10,7 +10,7 @@ mod unwinding;
 use std::collections::{HashMap, HashSet};
 
 use fullbore_perf::{Happened, Stacks};
-use fullbore_proc::{Root, Wait};
+use fullbore_proc::{Root, Target, Wait};
 use fullbore_profile::KernelSymbols;
 use fullbore_record::Cause;
 
@@ -188,6 +188,10 @@ impl Profiling {
         // It was looked at a moment ago, and may have gone on since.
         let sleeps_now = match at.wait {
             Wait::Sleep => true,
+            // Reading a timer is sleeping.
+            Wait::Read(fd) if reason == Reason::Other(Cause::Sleep) => {
+                self.root.fd(pid, fd).is_some_and(|fd| fd.target == Target::Timer)
+            }
             Wait::Read(_) | Wait::Write(_) | Wait::Move { .. } => false,
             _ => reason == Reason::Other(Cause::Sleep),
         };
