@@ -19,6 +19,8 @@ pub(crate) struct StageSample {
     /// The largest of one thread.
     pub(crate) run_max_ns: u64,
     pub(crate) wait_sum_ns: u64,
+    /// CPUs of the machine; 0 when unknown.
+    pub(crate) cpus: u32,
     /// Threads that ran or wanted to at the moment of the sample.
     pub(crate) running_tasks: u32,
     /// Why it waits, by the thread that ranks highest.
@@ -142,7 +144,9 @@ impl Divider {
             self.concurrency += 0.1 * (f64::from(sample.running_tasks) - self.concurrency);
         }
         let together = self.concurrency.max(1.0);
-        let ran = (sample.run_sum_ns as f64 / together).max(sample.run_max_ns as f64);
+        // Of 64 threads that want to run, two can, where there are two CPUs.
+        let at_once = if sample.cpus > 0 { together.min(f64::from(sample.cpus)) } else { together };
+        let ran = (sample.run_sum_ns as f64 / at_once).max(sample.run_max_ns as f64);
         let running = self.late.running(ran, length);
         let runnable = self.late.runnable(sample.wait_sum_ns as f64 / together, length - running);
         let is_running = sample.running_tasks > 0;
@@ -243,6 +247,27 @@ mod tests {
             length += divided.spent.total_ns();
         }
         assert!((ran - length).abs() < 1.0, "{ran} of {length}");
+    }
+
+    #[test]
+    fn no_more_threads_run_at_once_than_there_are_cpus() {
+        let mut divider = Divider::default();
+        let (mut ran, mut length) = (0.0, 0.0);
+        for _ in 0..100 {
+            // 64 threads that share two CPUs, each by a 32nd of the time.
+            let sample = StageSample {
+                run_sum_ns: 40_000_000,
+                run_max_ns: 625_000,
+                wait_sum_ns: 62 * 20_000_000,
+                running_tasks: 64,
+                cpus: 2,
+                ..StageSample::default()
+            };
+            let divided = divider.divide(&sample, 20_000_000);
+            ran += divided.spent.running_ns;
+            length += divided.spent.total_ns();
+        }
+        assert!(ran > 0.97 * length, "{ran} of {length}");
     }
 
     #[test]

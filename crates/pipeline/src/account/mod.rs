@@ -125,6 +125,7 @@ impl Accounts {
         self.count_io(look, heirs, now_ns);
         let counted = self.count_switches(topology, look, &moved, &mut samples);
         self.find_full_pipes(topology, &mut samples);
+        samples.values_mut().for_each(|sample| sample.cpus = self.sums.cpus);
         let waits = self.divide(topology, &samples, now_ns);
         self.count_overlap(topology, counted.as_ref(), now_ns);
         self.sums.samples += 1;
