@@ -30,6 +30,7 @@ mod buffer_faults;
 mod buffer_limits;
 mod buffer_signals;
 mod count;
+mod counters;
 mod discovery;
 mod doctor;
 mod exact;
