@@ -3,7 +3,7 @@
 //! They are opened when a stage is found, for each thread that its first process has then, and count for all that these start
 //! from then on. What was missed before, and while counters took turns, is estimated from the CPU time that Linux counts in any case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fullbore_perf::{Count, Counter, Counters};
 use fullbore_proc::Root;
@@ -16,54 +16,52 @@ use crate::topology::Topology;
 #[derive(Debug, Default)]
 pub(crate) struct Counting {
     /// Of each stage, those of its threads.
-    stages: BTreeMap<usize, BTreeMap<i32, Counters>>,
+    stages: BTreeMap<usize, Vec<Counters>>,
     /// Why there are none.
     refused: Option<String>,
 }
 
-/// No more stages are counted: each takes a dozen descriptors.
-const STAGES_MAX: usize = 64;
+/// No more threads are counted of all stages together: each takes a dozen descriptors.
+const COUNTED_MAX: usize = 64;
 
-/// Nor more threads of a stage that has them when it is found.
+/// Nor more of a stage that has them when it is found.
 const THREADS_MAX: usize = 32;
 
 impl Counting {
     /// A stage was found; `pid` is its first process.
     pub(crate) fn begin(&mut self, stage: usize, pid: i32) {
-        if self.stages.len() >= STAGES_MAX {
-            self.refused
-                .get_or_insert_with(|| format!("only the first {STAGES_MAX} stages are counted"));
-            return;
-        }
-        let counted = self.stages.entry(stage).or_default();
+        let mut met = BTreeSet::new();
         // A thread that is not counted yet may start another one meanwhile.
         loop {
-            let mut threads = Root::system().threads(pid);
-            threads.retain(|tid| !counted.contains_key(tid));
-            if threads.is_empty() {
+            let threads = Root::system().threads(pid).into_iter();
+            let new: Vec<i32> = threads.filter(|tid| met.insert(*tid)).collect();
+            if new.is_empty() {
                 return;
             }
-            for tid in threads {
-                if counted.len() == THREADS_MAX {
-                    let why = format!(
-                        "of a stage with more threads when it is found, only {THREADS_MAX} are counted"
-                    );
+            for tid in new {
+                if let Err(why) = self.begin_thread(stage, tid) {
                     self.refused.get_or_insert(why);
                     return;
                 }
-                match Counters::of_thread(tid) {
-                    Ok(counters) => {
-                        counted.insert(tid, counters);
-                    }
-                    // What ended at once is no reason to say anything.
-                    Err(why) if why.is_about_a_process() => return,
-                    Err(why) => {
-                        self.refused = Some(why.to_string());
-                        return;
-                    }
-                }
             }
         }
+    }
+
+    fn begin_thread(&mut self, stage: usize, tid: i32) -> Result<(), String> {
+        let all: usize = self.stages.values().map(Vec::len).sum();
+        let counted = self.stages.entry(stage).or_default();
+        if all >= COUNTED_MAX || counted.len() >= THREADS_MAX {
+            return Err(format!(
+                "only the first {COUNTED_MAX} stages and threads are counted, of one stage {THREADS_MAX} threads"
+            ));
+        }
+        match Counters::of_thread(tid) {
+            Ok(counters) => counted.push(counters),
+            // What ended at once is no reason to say anything.
+            Err(why) if why.is_about_a_process() => {}
+            Err(why) => return Err(why.to_string()),
+        }
+        Ok(())
     }
 
     /// Puts what was counted into the record of a run that has ended.
@@ -71,7 +69,7 @@ impl Counting {
         let mut sums: BTreeMap<u32, Vec<(Counter, Count)>> = BTreeMap::new();
         for (stage, threads) in &mut self.stages {
             if let Some(number) = numbers.stage(topology, *stage) {
-                let counts = threads.values_mut().flat_map(Counters::read);
+                let counts = threads.iter_mut().flat_map(Counters::read);
                 sums.entry(number).or_default().extend(counts);
             }
         }

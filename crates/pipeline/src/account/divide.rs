@@ -144,9 +144,15 @@ impl Divider {
             self.concurrency += 0.1 * (f64::from(sample.running_tasks) - self.concurrency);
         }
         let together = self.concurrency.max(1.0);
-        // Of 64 threads that want to run, two can, where there are two CPUs.
-        let at_once = if sample.cpus > 0 { together.min(f64::from(sample.cpus)) } else { together };
-        let ran = (sample.run_sum_ns as f64 / at_once).max(sample.run_max_ns as f64);
+        let (run_sum, wait_sum) = (sample.run_sum_ns as f64, sample.wait_sum_ns as f64);
+        let is_crowded = sample.cpus > 0 && together > f64::from(sample.cpus);
+        // Of more threads than CPUs one is on a CPU while any wants to be, unless others have all CPUs.
+        let ran = if is_crowded {
+            run_sum.min((run_sum + wait_sum) / together)
+        } else {
+            run_sum / together
+        };
+        let ran = ran.max(sample.run_max_ns as f64);
         let running = self.late.running(ran, length);
         let runnable = self.late.runnable(sample.wait_sum_ns as f64 / together, length - running);
         let is_running = sample.running_tasks > 0;
@@ -249,25 +255,27 @@ mod tests {
         assert!((ran - length).abs() < 1.0, "{ran} of {length}");
     }
 
+    /// 64 threads have two CPUs, or one, because they are bound to it or because another program has the other one.
     #[test]
-    fn no_more_threads_run_at_once_than_there_are_cpus() {
-        let mut divider = Divider::default();
-        let (mut ran, mut length) = (0.0, 0.0);
-        for _ in 0..100 {
-            // 64 threads that share two CPUs, each by a 32nd of the time.
-            let sample = StageSample {
-                run_sum_ns: 40_000_000,
-                run_max_ns: 625_000,
-                wait_sum_ns: 62 * 20_000_000,
-                running_tasks: 64,
-                cpus: 2,
-                ..StageSample::default()
-            };
-            let divided = divider.divide(&sample, 20_000_000);
-            ran += divided.spent.running_ns;
-            length += divided.spent.total_ns();
+    fn of_more_threads_than_cpus_one_is_always_on_a_cpu() {
+        for had in [2, 1] {
+            let mut divider = Divider::default();
+            let (mut ran, mut length) = (0.0, 0.0);
+            for _ in 0..100 {
+                let sample = StageSample {
+                    run_sum_ns: had * 20_000_000,
+                    run_max_ns: had * 20_000_000 / 64,
+                    wait_sum_ns: (64 - had) * 20_000_000,
+                    running_tasks: 64,
+                    cpus: 2,
+                    ..StageSample::default()
+                };
+                let divided = divider.divide(&sample, 20_000_000);
+                ran += divided.spent.running_ns;
+                length += divided.spent.total_ns();
+            }
+            assert!(ran > 0.97 * length, "{had} CPUs: {ran} of {length}");
         }
-        assert!(ran > 0.97 * length, "{ran} of {length}");
     }
 
     #[test]

@@ -106,7 +106,8 @@ pub(crate) fn reason(
 fn is_held_by_one(reason: Reason, pipes: &Pipes) -> bool {
     let (Reason::Reading(pipe) | Reason::Writing(pipe)) = reason else { return false };
     let handles = pipes.get(pipe).map_or(&[][..], |pipe| &pipe.handles);
-    handles.windows(2).all(|two| two[0].handle.pid == two[1].handle.pid)
+    // Of a pipe with one end, the other was held by a process that has ended.
+    handles.len() > 1 && handles.windows(2).all(|two| two[0].handle.pid == two[1].handle.pid)
 }
 
 /// A pipe within a stage (a program and its helper) is the stage's own affair.
