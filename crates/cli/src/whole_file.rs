@@ -3,7 +3,7 @@
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
@@ -44,6 +44,16 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Whether both paths name one file, which may not exist yet.
+pub(crate) fn are_one(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| -> io::Result<PathBuf> {
+        let in_folder =
+            || Ok(folder(path).canonicalize()?.join(path.file_name().unwrap_or_default()));
+        path.canonicalize().or_else(|_| in_folder())
+    };
+    matches!((place(one), place(other)), (Ok(one), Ok(other)) if one == other)
+}
+
 /// Those of the file before, or what the umask leaves of 0666.
 fn permissions(path: &Path) -> Permissions {
     fs::metadata(path).map_or_else(|_| Permissions::from_mode(0o666), |file| file.permissions())
@@ -52,6 +62,18 @@ fn permissions(path: &Path) -> Permissions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_file_has_many_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        let again = folder.path().join(".").join("file");
+        assert!(are_one(&file, &again) && !are_one(&file, &link), "neither exists");
+        fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(are_one(&file, &link) && !are_one(&file, &folder.path().join("other")));
+        assert!(!are_one(Path::new("/none/x"), Path::new("/none/x")), "no such folder");
+    }
 
     #[test]
     fn a_device_stays_a_device() {

@@ -301,7 +301,7 @@ fn every_format_is_written_and_a_wrong_name_is_said_before_anything_runs() {
         assert!(ended.stderr.contains(said), "{name}: {}", ended.stderr);
         assert!(!place.path("ran").exists(), "{name}");
     }
-    let ended = place.run(&["run", "--report", "a.html", "--flame", "a.html", "touch ran"]);
+    let ended = place.run(&["run", "--report", "./a.html", "--flame", "a.html", "touch ran"]);
     assert_eq!(status_text(ended.status), "exit 2", "{}", ended.stderr);
     assert!(ended.stderr.contains("a.html: --report writes this file, too"), "{}", ended.stderr);
     assert!(!place.path("ran").exists());

@@ -21,6 +21,7 @@ use crate::flame_file::FlameFile;
 use crate::live::Live;
 use crate::messages::{Failure, complain, plain, say};
 use crate::report_file::ReportFile;
+use crate::whole_file::are_one;
 
 /// Runs the pipeline, shows a summary, writes the reports, and ends as the shell did.
 pub(crate) fn run(options: RunOptions) -> Result<Exit> {
@@ -106,7 +107,8 @@ pub(crate) fn open_flames(
     paths: &[PathBuf],
     reports: &[PathBuf],
 ) -> Result<Vec<FlameFile>, Failure> {
-    if let Some(path) = paths.iter().find(|path| reports.contains(path)) {
+    let is_report = |path: &&PathBuf| reports.iter().any(|report| are_one(path, report));
+    if let Some(path) = paths.iter().find(is_report) {
         return Err(Failure {
             message: format!("flame: {}: --report writes this file, too", path.display()),
             hint: "nothing was run; give each a file of its own".to_owned(),
