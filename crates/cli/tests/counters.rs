@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use crate::cases::split::compile_source;
 use crate::sandbox::{Sandbox, fullbore};
 
 #[test]
@@ -25,34 +24,6 @@ fn counters_are_shown_for_each_stage() {
         "{}",
         ended.stderr
     );
-}
-
-/// Threads that were there before their stage was found count, too.
-#[test]
-fn counters_are_those_of_all_threads() {
-    const PROGRAM: &str = r#"
-#include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
-static void *touch(void *nothing) {
-    usleep(300000);
-    char *p = mmap(0, 2000 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    madvise(p, 2000 * 4096, MADV_NOHUGEPAGE);
-    for (int i = 0; i < 2000; i++) p[i * 4096] = 1;
-    return nothing;
-}
-int main(void) {
-    pthread_t t[4];
-    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, touch, 0);
-    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
-    return 0;
-}
-"#;
-    let place = Sandbox::new();
-    compile_source(&place, PROGRAM, "threads", &["-pthread"]);
-    let record = place.record(&["--counters"], "./threads");
-    let faults = record.stages[0].counters.unwrap().page_faults.unwrap();
-    assert!((8000..9000).contains(&faults), "{faults}");
 }
 
 /// A user may not look into the kernel, where threads are switched: unknown is not 0.

@@ -3,7 +3,7 @@
 //! They are opened when a stage is found, for each thread that its first process has then, and count for all that these start
 //! from then on. What was missed before, and while counters took turns, is estimated from the CPU time that Linux counts in any case.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use fullbore_perf::{Count, Counter, Counters};
 use fullbore_proc::Root;
@@ -30,19 +30,11 @@ const THREADS_MAX: usize = 32;
 impl Counting {
     /// A stage was found; `pid` is its first process.
     pub(crate) fn begin(&mut self, stage: usize, pid: i32) {
-        let mut met = BTreeSet::new();
-        // A thread that is not counted yet may start another one meanwhile.
-        loop {
-            let threads = Root::system().threads(pid).into_iter();
-            let new: Vec<i32> = threads.filter(|tid| met.insert(*tid)).collect();
-            if new.is_empty() {
+        // Listed once: what one of these threads starts after its counters were opened is counted by them.
+        for tid in Root::system().threads(pid) {
+            if let Err(why) = self.begin_thread(stage, tid) {
+                self.refused.get_or_insert(why);
                 return;
-            }
-            for tid in new {
-                if let Err(why) = self.begin_thread(stage, tid) {
-                    self.refused.get_or_insert(why);
-                    return;
-                }
             }
         }
     }
@@ -137,6 +129,43 @@ mod tests {
 
     fn count(value: u64, enabled_ns: u64, running_ns: u64) -> Count {
         Count { value, enabled_ns, running_ns }
+    }
+
+    /// Uses so many pages that were not used before.
+    fn touch(pages: usize) {
+        let mut memory = vec![0_u8; pages * 4096];
+        memory.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
+        std::hint::black_box(memory);
+    }
+
+    /// One thread is there before the stage is found, and another is started afterwards; both belong to the stage.
+    #[test]
+    fn every_thread_of_a_stage_is_counted_once() {
+        const PAGES: usize = 20_000;
+        let huge = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
+        if huge.is_ok_and(|huge| huge.contains("[always]")) {
+            assert!(std::env::var_os("FULLBORE_CI").is_none(), "huge pages in CI");
+            println!("skipped: Linux gives huge pages here, which one fault maps");
+            return;
+        }
+        let (go, begun) = std::sync::mpsc::channel::<()>();
+        let before = std::thread::spawn(move || {
+            begun.recv().unwrap();
+            touch(PAGES);
+        });
+        let mut counting = Counting::default();
+        counting.begin(0, std::process::id().cast_signed());
+        go.send(()).unwrap();
+        std::thread::spawn(|| touch(PAGES)).join().unwrap();
+        before.join().unwrap();
+        let counts = counting.stages.get_mut(&0).unwrap().iter_mut().flat_map(Counters::read);
+        let faults: u64 = counts
+            .filter(|(counter, _)| *counter == Counter::PageFaults)
+            .map(|(_, count)| count.value)
+            .sum();
+        // Other tests run in this process, too.
+        let pages = PAGES as u64;
+        assert!((2 * pages..3 * pages).contains(&faults), "{faults}");
     }
 
     /// Instead of a CPU with counters: what one would have said.
