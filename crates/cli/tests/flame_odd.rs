@@ -35,6 +35,40 @@ fn callers_of_what_waits_are_found_in_programs_with_frame_pointers() {
     }
 }
 
+/// Variables that are not set still have frames of former calls in them, and a function between has no frame pointer.
+#[test]
+fn old_frames_on_the_stack_are_no_callers() {
+    const PROGRAM: &str = r#"
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+volatile unsigned long sum;
+#define FUNCTION __attribute__((noipa)) static
+FUNCTION void naps(int ms) { struct timespec t = {0, ms * 1000000L}; nanosleep(&t, 0); sum++; }
+FUNCTION void low(int n, int ms) { char b[n]; memset(b, 1, 8); sum += b[3]; naps(ms); sum += b[1]; }
+FUNCTION void left(int n, int ms) { char b[n]; memset(b, 1, 8); sum += b[3]; low(n, ms); sum += b[1]; }
+FUNCTION void between(int n, int ms) { sum++; low(n, ms); sum++; }
+FUNCTION void right(int n, int ms) { char b[n]; b[0] = 1; sum += b[0]; between(n, ms); sum += b[1]; }
+int main(void) {
+    for (int n = 1; n < 12; n++) { left(16 + n % 40, 15); right(100 + n * 8 % 1500, 30); }
+    return 0;
+}
+"#;
+    let place = Sandbox::new();
+    for options in [&["-O2"][..], &["-O2", "-static"], &["-O2", "-static-pie"]] {
+        compile_source(&place, PROGRAM, "frames", options);
+        let stacks = flame(&place, "./frames; :");
+        let parts = [
+            called_by(&stacks, &["right", "between"], "low"),
+            called_by(&stacks, &["left"], "low"),
+        ];
+        let expected = [2.0 / 3.0, 1.0 / 3.0];
+        for (part, expected) in parts.iter().zip(expected) {
+            assert!((part - expected).abs() < 0.05, "{options:?}: {parts:?}: {stacks:?}");
+        }
+    }
+}
+
 #[test]
 fn behind_the_handler_of_a_signal_is_what_it_interrupted() {
     const PROGRAM: &str = r#"

@@ -5,10 +5,13 @@ use std::fs::File;
 use std::io::Read;
 use std::ops::{Deref, Range};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use framehop::ExplicitModuleSectionInfo;
-use gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, UnwindSection};
+use gimli::{
+    BaseAddresses, CieOrFde, EhFrame, EhFrameHdr, FrameDescriptionEntry, LittleEndian,
+    UnwindSection,
+};
 use object::{Object, ObjectSection, ObjectSegment, SegmentFlags};
 
 use crate::frame::BinaryId;
@@ -40,6 +43,8 @@ pub(crate) struct Binary {
     /// Code: where in the file, at which address, how many bytes.
     segments: Vec<(u64, u64, u64)>,
     sections: HashMap<&'static str, Place>,
+    /// Its functions in the order of addresses, if its tables have no index.
+    functions: OnceLock<Vec<Range<u64>>>,
 }
 
 /// So much of a file is compared at once.
@@ -50,7 +55,8 @@ const SECTIONS: [&str; 5] = [".text", ".got", ".eh_frame", ".eh_frame_hdr", ".de
 impl Binary {
     fn new(path: String, file: Option<Vec<u8>>) -> Self {
         let file = file.map(Arc::new);
-        let mut binary = Self { path, file, segments: Vec::new(), sections: HashMap::new() };
+        let (segments, sections, functions) = (Vec::new(), HashMap::new(), OnceLock::new());
+        let mut binary = Self { path, file, segments, sections, functions };
         let Some(file) = binary.file.clone() else { return binary };
         let Ok(object) = object::File::parse(file.as_slice()) else { return binary };
         for segment in object.segments() {
@@ -138,25 +144,58 @@ impl Binary {
         }
     }
 
-    /// Where the function begins that has this address, from the tables for unwinding, which stripped programs have, too.
-    pub(crate) fn function_at(&self, address: u64) -> Option<u64> {
-        let (header_at, header) = self.section(".eh_frame_hdr")?;
+    /// The function that has this address, from the tables for unwinding, which stripped programs have, too.
+    pub(crate) fn function_at(&self, address: u64) -> Option<Range<u64>> {
+        let Some((header_at, header)) = self.section(".eh_frame_hdr") else {
+            return self.function_without_index(address);
+        };
         let (frames_at, frames) = self.section(".eh_frame")?;
-        let mut bases = BaseAddresses::default()
-            .set_eh_frame_hdr(header_at.start)
-            .set_eh_frame(frames_at.start);
+        let bases = self.bases(&frames_at).set_eh_frame_hdr(header_at.start);
+        let header = EhFrameHdr::new(&header, LittleEndian).parse(&bases, 8).ok()?;
+        let frames = EhFrame::new(&frames, LittleEndian);
+        let entry =
+            header.table()?.fde_for_address(&frames, &bases, address, EhFrame::cie_from_offset);
+        Some(range_of(&entry.ok()?))
+    }
+
+    /// The same where the tables have no index, as in static programs: all of them are read once.
+    fn function_without_index(&self, address: u64) -> Option<Range<u64>> {
+        let functions = self.functions.get_or_init(|| self.all_functions().unwrap_or_default());
+        let after = functions.partition_point(|function| function.start <= address);
+        functions.get(after.checked_sub(1)?).filter(|function| function.contains(&address)).cloned()
+    }
+
+    fn all_functions(&self) -> Option<Vec<Range<u64>>> {
+        let (frames_at, section) = self.section(".eh_frame")?;
+        let bases = self.bases(&frames_at);
+        let frames = EhFrame::new(&section, LittleEndian);
+        let mut entries = frames.entries(&bases);
+        let mut functions = Vec::new();
+        while let Ok(Some(entry)) = entries.next() {
+            if let CieOrFde::Fde(partial) = entry
+                && let Ok(entry) = partial.parse(EhFrame::cie_from_offset)
+            {
+                functions.push(range_of(&entry));
+            }
+        }
+        functions.sort_by_key(|function| function.start);
+        Some(functions)
+    }
+
+    fn bases(&self, frames_at: &Range<u64>) -> BaseAddresses {
+        let mut bases = BaseAddresses::default().set_eh_frame(frames_at.start);
         if let Some((text, _)) = self.section(".text") {
             bases = bases.set_text(text.start);
         }
         if let Some((got, _)) = self.section(".got") {
             bases = bases.set_got(got.start);
         }
-        let header = EhFrameHdr::new(&header, LittleEndian).parse(&bases, 8).ok()?;
-        let frames = EhFrame::new(&frames, LittleEndian);
-        let table = header.table()?;
-        let entry = table.fde_for_address(&frames, &bases, address, EhFrame::cie_from_offset);
-        Some(entry.ok()?.initial_address())
+        bases
     }
+}
+
+fn range_of<R: gimli::Reader<Offset = usize>>(entry: &FrameDescriptionEntry<R>) -> Range<u64> {
+    entry.initial_address()..entry.initial_address().saturating_add(entry.len())
 }
 
 /// Whether a file has this text.

@@ -4,19 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::binary::{Binaries, Binary};
+use crate::code::Code;
 use crate::frame::{BinaryId, Frame};
+use crate::guess;
 use crate::space::{Mapped, Space};
-use crate::stack::{Followed, Stack};
+use crate::stack::Stack;
 use crate::unwind::{Cache, Native, follow, unwinder};
-
-/// So many places are tried as the frame pointer of a thread whose registers are not known.
-const CANDIDATES_MAX: usize = 24;
-
-/// A function rarely has more local variables than this.
-const LARGE_FRAME_BYTES: u64 = 64 << 10;
-
-/// `mov $15, %rax; syscall`, as glibc and musl have it.
-const RETURN_FROM_SIGNAL: &[u8] = &[0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05];
 
 /// One process.
 #[derive(Default)]
@@ -75,31 +68,15 @@ impl Callers {
         let unwinder =
             process.unwinder.get_or_insert_with(|| unwinder(&process.space, &self.binaries));
         let cache = &mut self.cache;
-        let (space, binaries) = (&process.space, &self.binaries);
-        let from_signal = |address| returns_from_signal(address, space, binaries);
-        let mut best = follow(unwinder, cache, &stack, stack.frame, from_signal);
+        let code = Code { space: &process.space, binaries: &self.binaries };
+        let is_signal = |address| code.returns_from_signal(address);
+        let mut best = follow(unwinder, cache, &stack, stack.frame, is_signal);
         if stack.frame.is_none() && !best.is_whole {
-            let end = stack.pointer.saturating_add(stack.bytes.len() as u64);
-            let behind = end..end.saturating_add(LARGE_FRAME_BYTES);
-            for candidate in candidates(&stack, space) {
-                let other = follow(unwinder, cache, &stack, Some(candidate), from_signal);
-                // What the tables of the binary call the beginning is one; a frame pointer of 0 may be anything.
-                let last = other.addresses.last();
-                let is_whole =
-                    other.is_whole && last.is_some_and(|last| has_table(*last, space, binaries));
-                if is_whole {
-                    best = other;
-                    break;
-                }
-                // What leads behind the part of the stack that is known may go on there.
-                let goes_on = other.missing.is_some_and(|address| behind.contains(&address));
-                if goes_on && other.addresses.len() > best.addresses.len() {
-                    best = Followed { is_whole: false, ..other };
-                }
-            }
+            let again = |frame| follow(unwinder, cache, &stack, Some(frame), is_signal);
+            best = guess::go_on(best, &stack, code, again);
         }
-        let mut frames: Vec<Frame> = Vec::with_capacity(best.addresses.len() + 1);
-        for address in best.addresses {
+        let mut frames: Vec<Frame> = Vec::with_capacity(best.steps.len() + 1);
+        for address in best.addresses() {
             let Some(mapped) = process.space.find(address) else { continue };
             frames.push(frame(pid, address, mapped, &mut self.binaries));
         }
@@ -114,53 +91,12 @@ impl Callers {
     }
 }
 
-/// Whether the tables for unwinding have the function at this address.
-fn has_table(address: u64, space: &Space, binaries: &Binaries) -> bool {
-    let found = space.find(address).and_then(|mapped| {
-        let binary = binaries.get(binaries.known(&mapped.path)?);
-        binary.function_at(binary.address_of(mapped.offset + (address - mapped.start))?)
-    });
-    found.is_some()
-}
-
-/// Whether the code at this address asks Linux to return from a handler of a signal (rt_sigreturn(2)).
-fn returns_from_signal(address: u64, space: &Space, binaries: &Binaries) -> bool {
-    let code = || {
-        let mapped = space.find(address)?;
-        let offset = mapped.offset + (address - mapped.start);
-        binaries.get(binaries.known(&mapped.path)?).code(offset, RETURN_FROM_SIGNAL.len())
-    };
-    cfg!(target_arch = "x86_64") && code() == Some(RETURN_FROM_SIGNAL)
-}
-
 fn frame(pid: i32, address: u64, mapped: &Mapped, binaries: &mut Binaries) -> Frame {
     if mapped.path.is_empty() {
         return Frame::Made { pid, address };
     }
     let binary = binaries.of(&mapped.path, || None);
     Frame::Code { binary, offset: mapped.offset + (address - mapped.start) }
-}
-
-/// Places on the stack that may be what the frame pointer points to: the frame pointer of a caller further out, and above it
-/// an address in code, to which the function returns.
-///
-/// The wrappers of system calls leave that register alone, so it belongs to one of their callers.
-fn candidates(stack: &Stack<'_>, space: &Space) -> Vec<u64> {
-    let (words, _) = stack.bytes.as_chunks::<8>();
-    let end = stack.pointer.saturating_add(stack.bytes.len() as u64);
-    let mut found = Vec::new();
-    for (place, pair) in words.windows(2).enumerate() {
-        let (saved, returns_to) = (u64::from_ne_bytes(pair[0]), u64::from_ne_bytes(pair[1]));
-        let at = stack.pointer + place as u64 * 8;
-        let is_frame = saved == 0 || saved > at && saved < end && saved.is_multiple_of(8);
-        if is_frame && space.find(returns_to).is_some() {
-            found.push(at);
-            if found.len() == CANDIDATES_MAX {
-                break;
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]

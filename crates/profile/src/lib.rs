@@ -16,9 +16,11 @@
 
 mod binary;
 mod callers;
+mod code;
 mod diff;
 mod formats;
 mod frame;
+mod guess;
 mod kernel;
 mod names;
 mod perf_map;

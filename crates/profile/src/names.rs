@@ -111,7 +111,10 @@ fn unnamed(binary: &Binary, offset: u64) -> String {
     let path = binary.path.trim_end_matches(" (deleted)");
     let file = path.rsplit('/').next().unwrap_or(path);
     match binary.address_of(offset) {
-        Some(address) => format!("{file}+{:#x}", binary.function_at(address).unwrap_or(address)),
+        Some(address) => {
+            let start = binary.function_at(address).map_or(address, |function| function.start);
+            format!("{file}+{start:#x}")
+        }
         None => format!("{file}+{offset:#x}"),
     }
 }

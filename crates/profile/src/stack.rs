@@ -18,11 +18,40 @@ pub struct Stack<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Addresses that were followed.
+/// A function that was being executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// An address in it: what is executed next, or the last byte of the call that has not returned.
+    pub(crate) address: u64,
+    /// How it comes to be on the stack.
+    pub(crate) by: By,
+    /// The frame pointer while it runs, as far as it is known.
+    pub(crate) frame: u64,
+}
+
+/// Why a function is on the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// It is executed, or a signal interrupted it.
+    Running,
+    /// It called the one before.
+    Call,
+    /// A handler of a signal returns to it.
+    Signal,
+}
+
+/// Functions that were followed, innermost first.
+#[derive(Clone, Debug)]
 pub(crate) struct Followed {
-    pub(crate) addresses: Vec<u64>,
+    pub(crate) steps: Vec<Step>,
     /// The outermost is where the thread began.
     pub(crate) is_whole: bool,
     /// The address that was to be read last, if it is not part of what is known of the stack.
     pub(crate) missing: Option<u64>,
+}
+
+impl Followed {
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = u64> {
+        self.steps.iter().map(|step| step.address)
+    }
 }

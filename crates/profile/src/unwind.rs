@@ -9,7 +9,7 @@ use framehop::{
 
 use crate::binary::{Binaries, Section};
 use crate::space::Space;
-use crate::stack::{FRAMES_MAX, Followed, Stack};
+use crate::stack::{By, FRAMES_MAX, Followed, Stack, Step};
 
 /// What is known of the binaries of one process.
 pub(crate) type Native = UnwinderNative<Section, MayAllocateDuringUnwind>;
@@ -34,8 +34,8 @@ pub(crate) fn unwinder(space: &Space, binaries: &Binaries) -> Native {
 /// of a stack.
 const UNKNOWN: u64 = 1;
 
-/// Returns the addresses that were being executed, innermost first; `frame` is the frame pointer, if it is known, and
-/// `returns_from_signal` tells of an address whether the code there is what a handler of a signal returns to.
+/// Returns the functions that were being executed; `frame` is the frame pointer, if it is known, and `returns_from_signal`
+/// tells of an address whether the code there is what a handler of a signal returns to.
 pub(crate) fn follow(
     unwinder: &Native,
     cache: &mut Cache,
@@ -54,13 +54,17 @@ pub(crate) fn follow(
     };
     let mut registers = registers(stack, frame.unwrap_or(UNKNOWN));
     let mut at = FrameAddress::from_instruction_pointer(stack.instruction);
-    let mut followed = Followed { addresses: Vec::new(), is_whole: false, missing: None };
+    let mut followed = Followed { steps: Vec::new(), is_whole: false, missing: None };
     loop {
         // Nothing has called what a handler returns to: it is the address itself that says where that is.
         let is_signal = at.is_return_address() && returns_from_signal(at.address());
-        let address = if is_signal { at.address() } else { at.address_for_lookup() };
-        followed.addresses.push(address);
-        if followed.addresses.len() == FRAMES_MAX {
+        let (address, by) = match (is_signal, at.is_return_address()) {
+            (true, _) => (at.address(), By::Signal),
+            (_, true) => (at.address_for_lookup(), By::Call),
+            (_, false) => (at.address(), By::Running),
+        };
+        followed.steps.push(Step { address, by, frame: frame_pointer(&registers) });
+        if followed.steps.len() == FRAMES_MAX {
             break;
         }
         let next = if is_signal {
@@ -111,6 +115,16 @@ fn interrupted(
     _: &mut impl FnMut(u64) -> Result<u64, ()>,
 ) -> Result<Option<FrameAddress>, ()> {
     Err(())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn frame_pointer(registers: &UnwindRegsNative) -> u64 {
+    registers.bp()
+}
+
+#[cfg(target_arch = "aarch64")]
+fn frame_pointer(registers: &UnwindRegsNative) -> u64 {
+    registers.fp()
 }
 
 #[cfg(target_arch = "x86_64")]

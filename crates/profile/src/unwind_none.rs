@@ -2,7 +2,7 @@
 
 use crate::binary::Binaries;
 use crate::space::Space;
-use crate::stack::{Followed, Stack};
+use crate::stack::{By, Followed, Stack, Step};
 
 /// Nothing is needed of the binaries.
 pub(crate) struct Native;
@@ -23,5 +23,6 @@ pub(crate) fn follow(
     _: Option<u64>,
     _: impl Fn(u64) -> bool,
 ) -> Followed {
-    Followed { addresses: vec![stack.instruction], is_whole: false, missing: None }
+    let step = Step { address: stack.instruction, by: By::Running, frame: 0 };
+    Followed { steps: vec![step], is_whole: false, missing: None }
 }
