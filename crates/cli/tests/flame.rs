@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use fullbore_profile::parse_folded;
-
 use crate::cases::split::{self, Split, Stacks, has, time_of};
 use crate::exact::FORBIDDEN;
 use crate::gate::Pass;
@@ -14,7 +12,7 @@ use crate::processes::marked;
 use crate::sandbox::{Sandbox, eventually, finish, fullbore, status_text};
 
 fn stacks(place: &Sandbox, file: &str) -> Stacks {
-    parse_folded(&fs::read_to_string(place.path(file)).unwrap()).unwrap()
+    split::read_stacks(&place.path(file))
 }
 
 /// The program of known split between two others.
@@ -47,7 +45,7 @@ fn a_known_split_is_found_on_a_cpu_and_off_it() {
             has(stack, function) && stack.last().is_some_and(|last| last.contains(leaf))
         }) / all
     };
-    assert!(ends("h", "sleeps") > 0.9 && ends("k", "(stage 1)") > 0.9, "{stacks:?}");
+    assert!(ends("h", "sleeps") > 0.9 && ends("k", "stage 1") > 0.9, "{stacks:?}");
     assert!(stacks.iter().all(|(stack, _)| !(has(stack, "h") && has(stack, "k"))));
 }
 

@@ -23,8 +23,12 @@ impl Refused {
     /// Whether it is about a process that has ended, and not about the machine.
     #[must_use]
     pub fn is_about_a_process(&self) -> bool {
-        self.source.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+        is_errno(&self.source, rustix::io::Errno::SRCH)
     }
+}
+
+fn is_errno(error: &io::Error, errno: rustix::io::Errno) -> bool {
+    error.raw_os_error() == Some(errno.raw_os_error())
 }
 
 /// The setting `kernel.perf_event_paranoid`; above 2 (as Debian and Ubuntu have it) nothing is allowed without privileges.
@@ -41,6 +45,10 @@ impl fmt::Display for Refused {
                 f,
                 " (kernel.perf_event_paranoid is {level}; `sudo sysctl kernel.perf_event_paranoid=2` allows it)"
             ),
+            // perf_event_open(2): EACCES for a process that this one may not trace; filters answer EPERM.
+            _ if is_errno(&self.source, rustix::io::Errno::ACCESS) => {
+                f.write_str(" (another user's process, or a protected one; root may see it)")
+            }
             _ if is_refusal => f.write_str(
                 " (a filter of system calls, as containers have it, or a limit on locked memory)",
             ),

@@ -1,5 +1,7 @@
 //! Two profiles compared, stack by stack.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::Serialize;
 
 /// A function in two profiles, with everything that it called.
@@ -22,46 +24,106 @@ pub struct Diff {
     pub root: Change,
 }
 
+/// Deeper functions count for the last one that is kept.
+const DEPTH_MAX: usize = 1000;
+
 impl Diff {
-    /// Compares stacks, each outermost first, with their times.
+    /// Compares stacks, as [`parse_folded`](crate::parse_folded) reads them.
     ///
-    /// The first name of a stack of fullbore is its stage, whose words may differ between the two: stages of the same number
-    /// are compared, under the name of the later.
+    /// The first name of a stack of fullbore is its stage: its number and its words. A stage is compared with the one of the
+    /// same words, wherever it stands, else with the one of the same number, under the name of the later.
     #[must_use]
-    pub fn of(before: &[(Vec<String>, f64)], after: &[(Vec<String>, f64)]) -> Self {
-        let mut diff = Self::default();
+    pub fn of(before: &[(&str, f64)], after: &[(&str, f64)]) -> Self {
+        let renamed = pairs(&stages(before), &stages(after));
+        let mut tree = Tree::default();
         for (stack, time) in after {
-            diff.add(stack, |change| change.after += time);
+            tree.add(stack.split(';'), [0.0, *time]);
         }
         for (stack, time) in before {
-            diff.add(stack, |change| change.before += time);
+            let (stage, rest) =
+                stack.split_once(';').map_or((*stack, None), |(stage, rest)| (stage, Some(rest)));
+            let stage = renamed.get(stage).copied().unwrap_or(stage);
+            let names =
+                std::iter::once(stage).chain(rest.into_iter().flat_map(|rest| rest.split(';')));
+            tree.add(names, [*time, 0.0]);
         }
+        let mut diff = Self { root: tree.change(0) };
         diff.root.sort();
         diff
     }
+}
 
-    fn add(&mut self, stack: &[String], add: impl Fn(&mut Change)) {
-        let mut change = &mut self.root;
-        add(change);
-        for (depth, name) in stack.iter().enumerate() {
-            let same = |known: &Change| {
-                known.name == *name
-                    || depth == 0
-                        && stage_of(name).is_some_and(|stage| stage_of(&known.name) == Some(stage))
-            };
-            let place = change.children.iter().position(same).unwrap_or_else(|| {
-                change.children.push(Change { name: name.clone(), ..Change::default() });
-                change.children.len() - 1
-            });
-            change = &mut change.children[place];
-            add(change);
+/// The first names of stacks, each once, in their order.
+fn stages<'t>(stacks: &[(&'t str, f64)]) -> Vec<&'t str> {
+    let mut known = HashSet::new();
+    let names = stacks.iter().map(|(stack, _)| stack.split(';').next().unwrap_or_default());
+    names.filter(|name| known.insert(*name)).collect()
+}
+
+/// The stage after for each stage before that has another name.
+fn pairs<'t>(before: &[&'t str], after: &[&'t str]) -> HashMap<&'t str, &'t str> {
+    let mut left: Vec<&str> = before.iter().copied().filter(|name| !after.contains(name)).collect();
+    let mut free: Vec<&str> = after.iter().copied().filter(|name| !before.contains(name)).collect();
+    let mut pairs = HashMap::new();
+    let is_alike: [fn(&str, &str) -> bool; 2] = [
+        |one, two| stage_of(one).zip(stage_of(two)).is_some_and(|(one, two)| one.1 == two.1),
+        |one, two| stage_of(one).zip(stage_of(two)).is_some_and(|(one, two)| one.0 == two.0),
+    ];
+    for is_alike in is_alike {
+        left.retain(|name| {
+            let found = free.iter().position(|other| is_alike(name, other));
+            if let Some(place) = found {
+                pairs.insert(*name, free.remove(place));
+            }
+            found.is_none()
+        });
+    }
+    pairs
+}
+
+/// Number and words of a stage in its name.
+fn stage_of(name: &str) -> Option<(u32, &str)> {
+    let (number, words) = name.split_once(' ')?;
+    Some((number.parse().ok()?, words))
+}
+
+/// Functions by caller, each with its time before and after.
+#[derive(Default)]
+struct Tree<'t> {
+    nodes: Vec<(&'t str, [f64; 2], Vec<usize>)>,
+    known: HashMap<(usize, &'t str), usize>,
+}
+
+impl<'t> Tree<'t> {
+    fn add(&mut self, names: impl Iterator<Item = &'t str>, times: [f64; 2]) {
+        if self.nodes.is_empty() {
+            self.nodes.push(("", [0.0; 2], Vec::new()));
         }
+        let mut at = 0;
+        self.nodes[0].1 = sum(self.nodes[0].1, times);
+        for name in names.take(DEPTH_MAX) {
+            let next = self.nodes.len();
+            let found = *self.known.entry((at, name)).or_insert(next);
+            if found == next {
+                self.nodes.push((name, [0.0; 2], Vec::new()));
+                self.nodes[at].2.push(found);
+            }
+            at = found;
+            self.nodes[at].1 = sum(self.nodes[at].1, times);
+        }
+    }
+
+    fn change(&self, node: usize) -> Change {
+        let Some((name, [before, after], children)) = self.nodes.get(node) else {
+            return Change::default();
+        };
+        let children = children.iter().map(|child| self.change(*child)).collect();
+        Change { name: (*name).to_owned(), before: *before, after: *after, children }
     }
 }
 
-/// The number of a stage at the beginning of its name.
-fn stage_of(name: &str) -> Option<u32> {
-    name.split_once(' ')?.0.parse().ok()
+fn sum(one: [f64; 2], two: [f64; 2]) -> [f64; 2] {
+    [one[0] + two[0], one[1] + two[1]]
 }
 
 impl Change {
@@ -100,20 +162,14 @@ impl Change {
 mod tests {
     use super::*;
 
-    fn stacks(list: &[(&str, f64)]) -> Vec<(Vec<String>, f64)> {
-        let stack =
-            |(text, time): &(&str, f64)| (text.split(';').map(str::to_owned).collect(), *time);
-        list.iter().map(stack).collect()
-    }
-
     #[test]
     fn every_function_has_its_time_before_and_after() {
-        let before = stacks(&[("1 sort;main;compare", 6.0), ("1 sort;main;read", 2.0)]);
-        let after = stacks(&[
+        let before = [("1 sort;main;compare", 6.0), ("1 sort;main;read", 2.0)];
+        let after = [
             ("1 sort -n;main;compare", 3.0),
             ("1 sort -n;main;number", 1.0),
             ("1 sort -n;main;read", 2.0),
-        ]);
+        ];
         let diff = Diff::of(&before, &after);
         assert_eq!((diff.root.before, diff.root.after), (8.0, 6.0));
         let sort = &diff.root.children[0];
@@ -132,8 +188,37 @@ mod tests {
 
     #[test]
     fn the_same_against_itself_has_no_change() {
-        let stacks = stacks(&[("1 a;b", 1.0), ("2 c", 2.0)]);
+        let stacks = [("1 a;b", 1.0), ("2 c", 2.0)];
         assert_eq!(Diff::of(&stacks, &stacks).root.largest(9), []);
         assert_eq!(Diff::of(&[], &[]).root, Change::default());
+    }
+
+    #[test]
+    fn stages_are_compared_by_their_words_and_then_by_their_number() {
+        let before = [("1 cat;a", 1.0), ("2 sort;a", 2.0), ("3 uniq;a", 4.0)];
+        let after = [("1 cat;a", 1.0), ("2 grep;a", 8.0), ("3 sort;a", 2.0), ("4 uniq -c;a", 4.0)];
+        let diff = Diff::of(&before, &after);
+        let mut stages: Vec<(&str, f64, f64)> = diff
+            .root
+            .children
+            .iter()
+            .map(|stage| (stage.name.as_str(), stage.before, stage.after))
+            .collect();
+        stages.sort_by_key(|stage| stage.0);
+        let expected = [
+            ("1 cat", 1.0, 1.0),
+            ("2 grep", 0.0, 8.0),
+            ("3 sort", 2.0, 2.0),
+            ("3 uniq", 4.0, 0.0),
+            ("4 uniq -c", 0.0, 4.0),
+        ];
+        assert_eq!(stages, expected);
+    }
+
+    #[test]
+    fn no_stack_is_too_deep() {
+        let deep = vec!["f"; 300_000].join(";");
+        let diff = Diff::of(&[(&deep, 1.0)], &[]);
+        assert_eq!((diff.root.before, diff.root.largest(3)), (1.0, vec![("f".to_owned(), -1.0)]));
     }
 }

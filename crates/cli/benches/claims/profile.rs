@@ -4,8 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fullbore_profile::parse_folded;
-
 use crate::Effort;
 use crate::cases::split::{self, Split};
 use crate::pairs::{Pairs, plain};
@@ -97,7 +95,7 @@ pub(crate) fn shares(effort: Effort) -> Vec<Row> {
         let ended =
             place.run(&["run", "-q", "--flame", "out.folded", "--report", "out.json", &line]);
         assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
-        let stacks = parse_folded(&fs::read_to_string(place.path("out.folded")).unwrap()).unwrap();
+        let stacks = split::read_stacks(&place.path("out.folded"));
         let (said, truth) = (Split::of_stacks(&stacks), Split::read(&place.path("split.truth")));
         for (name, said, truth) in said.beside(&truth) {
             let text = format!("run {run}: {name}: {said:.1} %, in truth {truth:.1} %");
@@ -148,7 +146,7 @@ pub(crate) fn depth(effort: Effort) -> Vec<Row> {
     command.args(["run", "-q", "--flame", "out.folded", &line]);
     let ended = finish(command);
     assert_eq!(status_text(ended.status), "exit 0", "{}", ended.stderr);
-    let stacks = parse_folded(&fs::read_to_string(place.path("out.folded")).unwrap()).unwrap();
+    let stacks = split::read_stacks(&place.path("out.folded"));
     let (deep, all) = split::depth(&stacks);
     let percent = 100.0 * deep / all;
     vec![Row {

@@ -14,6 +14,8 @@ use crate::flame_file::is_page;
 use crate::messages::{Failure, plain};
 use crate::whole_file::replace;
 
+const HINT: &str = "run --flame FILE.folded writes such a file: a stack and a number on each line";
+
 /// Lines of the list.
 const ROWS: usize = 15;
 
@@ -25,7 +27,8 @@ pub(crate) fn run(task: &FlameTask) -> Result<Exit> {
         let message = format!("{}: the name must end in .html", output.display());
         return Err(failure(&message, "try -o diff.html").into());
     }
-    let diff = Diff::of(&stacks(before)?, &stacks(after)?);
+    let texts = (text(before)?, text(after)?);
+    let diff = Diff::of(&stacks(before, &texts.0)?, &stacks(after, &texts.1)?);
     match output {
         Some(output) => {
             let page = diff_page(&diff, &names(before), &names(after));
@@ -47,20 +50,26 @@ fn failure(message: &str, hint: &str) -> Failure {
     }
 }
 
-fn stacks(path: &Path) -> Result<Vec<(Vec<String>, f64)>, Failure> {
-    let hint = "run --flame FILE.folded writes such a file: a stack and a number on each line";
+fn text(path: &Path) -> Result<String, Failure> {
     let text = std::fs::read(path)
-        .map_err(|error| failure(&format!("{}: {}", path.display(), plain(&error)), hint))?;
-    parse_folded(&String::from_utf8_lossy(&text)).map_err(|line| {
-        failure(&format!("{}: line {line} is not a stack and a number", path.display()), hint)
-    })
+        .map_err(|error| failure(&format!("{}: {}", path.display(), plain(&error)), HINT))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+fn stacks<'t>(path: &Path, text: &'t str) -> Result<Vec<(&'t str, f64)>, Failure> {
+    let message = |line| format!("{}: line {line} is not a stack and a number", path.display());
+    parse_folded(text).map_err(|line| failure(&message(line), HINT))
 }
 
 /// The functions that changed most, as text.
 fn list(diff: &Diff) -> String {
     let (before, after) = (time(diff.root.before), time(diff.root.after));
     let mut text = format!("{before} before, {after} after\n");
-    for (name, by) in diff.root.largest(ROWS) {
+    let largest = diff.root.largest(ROWS);
+    if largest.is_empty() {
+        text += "no function takes longer or shorter\n";
+    }
+    for (name, by) in largest {
         let sign = if by > 0.0 { '+' } else { '-' };
         text += &format!("{sign}{:<9} {}\n", time(by.abs()), visible(&name));
     }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use fullbore_profile::parse_folded;
+
 use crate::sandbox::{Sandbox, finish, status_text};
 
 /// Works in `f` and, three sevenths of that, in `g`, each time for another while, so that no sampling keeps step with it; waits in `h` (asleep) and in `k` (for input). The first argument says how
@@ -53,6 +55,13 @@ pub(crate) fn compile_source(place: &Sandbox, source: &str, name: &str, options:
 
 /// Stacks with their time in microseconds.
 pub(crate) type Stacks = Vec<(Vec<String>, f64)>;
+
+/// Reads stacks that `--flame FILE.folded` wrote.
+pub(crate) fn read_stacks(file: &Path) -> Stacks {
+    let text = fs::read_to_string(file).unwrap();
+    let owned = |(stack, us): (&str, f64)| (stack.split(';').map(str::to_owned).collect(), us);
+    parse_folded(&text).unwrap().into_iter().map(owned).collect()
+}
 
 /// Time in the four functions.
 #[derive(Clone, Copy, Debug)]

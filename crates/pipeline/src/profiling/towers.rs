@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fullbore_proc::Root;
 use fullbore_profile::{Kind, Names, Part, Profile, Stacks, Tower};
-use fullbore_record::{Cause, RunRecord, StageRecord};
+use fullbore_record::{Cause, CommandIs, RunRecord, StageRecord};
 
 use crate::account::reason::Reason;
 use crate::profiling::Profiling;
@@ -204,8 +204,13 @@ impl Parts<'_> {
         let named = |stages: &[u32]| {
             let first = stages.first()?;
             let stage = self.record.stages.iter().find(|stage| stage.stage == *first)?;
-            let program = stage.command.split_whitespace().next().unwrap_or("?");
-            Some(format!("{} (stage {first})", program.rsplit('/').next().unwrap_or(program)))
+            let is_program = stage.command_is == CommandIs::Program;
+            let program = stage.words.first().filter(|_| is_program);
+            let name = program.map(|program| program.rsplit('/').next().unwrap_or(program));
+            Some(match name {
+                Some(name) => format!("{name} (stage {first})"),
+                None => format!("stage {first}"),
+            })
         };
         let (key, is_reading) = match reason {
             Reason::Reading(key) => (key, true),

@@ -2,6 +2,8 @@
 
 use super::Call;
 
+/// An instruction has 4 bytes.
+#[cfg_attr(not(target_arch = "aarch64"), allow(dead_code, reason = "the tests need no length"))]
 pub(super) const CALL_BYTES_MAX: usize = 4;
 
 fn relative(word: u32, at: u64) -> u64 {

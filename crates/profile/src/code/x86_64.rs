@@ -5,6 +5,8 @@
 
 use super::Call;
 
+/// The longest call: prefix, opcode, two bytes of operands, four of displacement, of which the first is not needed.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "the tests need no length"))]
 pub(super) const CALL_BYTES_MAX: usize = 7;
 
 /// `code` ends at `returns_to`.

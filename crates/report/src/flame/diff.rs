@@ -50,6 +50,9 @@ fn verdict(diff: &Diff) -> String {
     if before.max(*after) <= 0.0 {
         return "Neither has any time in it".to_owned();
     }
+    if by == 0.0 && diff.root.largest(1).is_empty() {
+        return format!("{} before and after: no function takes longer or shorter", time(*before));
+    }
     let how = if by > 0.0 { "more" } else { "less" };
     let percent =
         if *before > 0.0 { format!(" ({:+.1} %)", 100.0 * by / before) } else { String::new() };

@@ -19,7 +19,13 @@
     ? `${node.n}: ${time(node.b)} before, ${time(node.a)} after (${change(node)})`
     : `${node.n}: ${time(node.v)}, ${share(node.v, tower.root.v)} of the stage, ${share(node.v, data.total)} of the run`;
   const paint = (cell, node) => {
-    if (!isDiff(node)) { cell.className = "f-" + node.k; return; }
+    if (!isDiff(node)) {
+      cell.className = "f-" + node.k;
+      // What a function called stands below it, from the left; the rest is its own time.
+      const below = (node.c || []).reduce((sum, child) => sum + child.v, 0);
+      if (below > 0) cell.style.background = `linear-gradient(to right, var(--f-caller) ${100 * below / node.v}%, var(--f-${node.k}) 0)`;
+      return;
+    }
     const by = (node.a - node.b) / (node.a + node.b || 1);
     const name = by > 0 ? "--f-longer" : "--f-shorter";
     cell.style.background = Math.abs(by) < 0.01 ? "var(--track)" : `rgb(var(${name}) / ${(0.15 + 0.85 * Math.abs(by)).toFixed(2)})`;
@@ -65,7 +71,7 @@
     let deepest = 0;
     const cell = (node, left, depth, size) => {
       const wide = node.v * size;
-      if (wide < LEAST && node !== tower.top) return;
+      if (wide < LEAST && node !== tower.top && size > 0) return;
       const element = document.createElement("div");
       paint(element, node);
       element.style.left = left + "px";
@@ -74,6 +80,8 @@
       element.textContent = node.n;
       element.title = about(node, tower);
       element.tabIndex = node === (focus || tower.top) ? 0 : -1;
+      element.setAttribute("role", "button");
+      element.setAttribute("aria-label", about(node, tower));
       if (wide < 18) element.classList.add("narrow-one");
       if (searched && node.n.toLowerCase().includes(searched)) element.classList.add("hit");
       element.addEventListener("click", () => { choose(tower, node); tower.top = node; draw(tower, node); });
@@ -127,6 +135,8 @@
       event.preventDefault();
     } else if (event.key === "Escape") {
       reset();
+      (tower.cells.get(node) || tower.cells.get(tower.root)).focus();
+      event.preventDefault();
     }
   };
 

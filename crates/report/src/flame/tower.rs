@@ -31,6 +31,9 @@ pub fn page(profile: &Profile) -> String {
             (legend())
             (tools("Each stage is as wide as it lived. Click a function to enlarge it, or move with the arrow keys; Enter \
                 enlarges, Escape shows everything again."))
+            @if profile.samples == (0, 0) {
+                p.rest { "Nothing was seen in it: every stage ended before the first sample." }
+            }
             section #towers aria-label="Flame graphs of the stages" {}
             (without_script())
             (chosen())
@@ -50,7 +53,7 @@ fn legend() -> Markup {
         ("reading", "waits for data"),
         ("writing", "waits for room"),
         ("waiting", "waits for something else"),
-        ("caller", "only called others"),
+        ("caller", "called what stands below"),
     ];
     html! {
         ul.legend { @for (class, text) in kinds { li { span class={"key f-" (class)} {} (text) } } }

@@ -32,6 +32,9 @@ pub(super) fn write(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
         .iter()
         .filter(|(_, value)| counted.iter().any(|stage| value(stage).is_some()))
         .collect();
+    if columns.is_empty() {
+        return;
+    }
     let cells = |stage: &StageRecord| -> Vec<String> {
         columns.iter().map(|(_, value)| value(stage).unwrap_or_else(|| NONE.to_owned())).collect()
     };
