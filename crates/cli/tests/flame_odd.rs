@@ -58,15 +58,60 @@ int main(void) {
     for options in [&["-O2"][..], &["-O2", "-static"], &["-O2", "-static-pie"]] {
         compile_source(&place, PROGRAM, "frames", options);
         let stacks = flame(&place, "./frames; :");
+        // Callers may be unknown now and then, but not those of another.
         let parts = [
             called_by(&stacks, &["right", "between"], "low"),
             called_by(&stacks, &["left"], "low"),
         ];
         let expected = [2.0 / 3.0, 1.0 / 3.0];
         for (part, expected) in parts.iter().zip(expected) {
-            assert!((part - expected).abs() < 0.05, "{options:?}: {parts:?}: {stacks:?}");
+            let is_right = (expected - 0.15..expected + 0.05).contains(part);
+            assert!(is_right, "{options:?}: {parts:?}: {stacks:?}");
         }
     }
+}
+
+/// The compiler makes jumps of calls that come last.
+#[test]
+fn a_function_that_was_jumped_to_has_the_caller_of_the_one_that_jumped() {
+    const PROGRAM: &str = r"
+#include <time.h>
+volatile unsigned long sum;
+#define FUNCTION __attribute__((noipa)) static
+FUNCTION int low(int n) { volatile char b[n]; b[0] = 1; struct timespec t = {0, 20000000}; nanosleep(&t, 0); return b[0]; }
+FUNCTION int third(int n) { sum++; return low(n + 8); }
+FUNCTION int second(int n) { sum++; return third(n + 8); }
+FUNCTION int first(int n) { sum++; return second(n + 8); }
+FUNCTION int caller(int n) { int r = first(n); sum++; return r; }
+int main(void) { for (int n = 1; n < 20; n++) caller(n * 50); return 0; }
+";
+    let place = Sandbox::new();
+    compile_source(&place, PROGRAM, "jumps", &["-O2"]);
+    let stacks = flame(&place, "./jumps; :");
+    let found = called_by(&stacks, &["caller"], "low");
+    assert!(found > 0.95, "{found}: {stacks:?}");
+}
+
+/// Where it cannot be told which of two is the caller, neither is named.
+#[test]
+fn no_caller_is_better_than_a_false_one() {
+    const PROGRAM: &str = r"
+#include <string.h>
+#include <time.h>
+volatile unsigned long sum;
+#define FUNCTION __attribute__((noipa)) static
+FUNCTION void low(int n) { volatile char b[n]; b[0] = 1; struct timespec t = {0, 20000000}; nanosleep(&t, 0); sum += b[0]; }
+void (*volatile pointer)(int) = low;
+FUNCTION void middle(int n) { low(n); sum++; }
+FUNCTION void deep(int n) { volatile char b[n]; b[0] = 1; middle(n); sum += b[0]; }
+FUNCTION void flat(int n) { pointer(n); sum++; }
+int main(void) { for (int n = 0; n < 10; n++) { deep(16); flat(900); } return 0; }
+";
+    let place = Sandbox::new();
+    compile_source(&place, PROGRAM, "pointer", &["-O2"]);
+    let stacks = flame(&place, "./pointer; :");
+    let found = ["deep", "flat"].map(|caller| called_by(&stacks, &[caller], "low"));
+    assert!((0.4..0.6).contains(&found[0]) && found[1] < 0.6, "{found:?}: {stacks:?}");
 }
 
 #[test]
@@ -96,11 +141,27 @@ int main(void) {
         "only x86-64 has a frame for signals that is looked into"
     );
     let place = Sandbox::new();
-    compile_source(&place, PROGRAM, "signals", &[]);
-    let stacks = flame(&place, "./signals");
-    let found = called_by(&stacks, &["busy"], "handler");
-    assert!(found > 0.95, "{found}: {stacks:?}");
-    assert!(stacks.iter().any(|(stack, _)| has(stack, "spin")), "{stacks:?}");
+    let with_array = PROGRAM.replace(
+        "handler(int signal) {",
+        "handler(int signal) { volatile char b[signal * 9]; b[1] = 1;",
+    );
+    let programs = [
+        (PROGRAM, &[][..]),
+        (PROGRAM, &["-O0", "-fno-omit-frame-pointer"]),
+        (&with_array, &["-O2"]),
+    ];
+    for (program, options) in programs {
+        compile_source(&place, program, "signals", options);
+        let stacks = flame(&place, "./signals");
+        let found = called_by(&stacks, &["busy"], "handler");
+        assert!(found > 0.85, "{options:?}: {found}: {stacks:?}");
+        // Where they are unknown, they are called so.
+        let is_false = |stack: &[String]| {
+            has(stack, "handler") && !has(stack, "busy") && !has(stack, "[callers unknown]")
+        };
+        assert!(!stacks.iter().any(|(stack, _)| is_false(stack)), "{options:?}: {stacks:?}");
+        assert!(stacks.iter().any(|(stack, _)| has(stack, "spin")), "{stacks:?}");
+    }
 }
 
 /// `make install` while the program runs, or just after it: names come from what ran.

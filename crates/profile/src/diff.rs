@@ -60,31 +60,70 @@ fn stages<'t>(stacks: &[(&'t str, f64)]) -> Vec<&'t str> {
     names.filter(|name| known.insert(*name)).collect()
 }
 
+/// A profile of more stages is compared by their names.
+const STAGES_MAX: usize = 1000;
+
 /// The stage after for each stage before that has another name.
 fn pairs<'t>(before: &[&'t str], after: &[&'t str]) -> HashMap<&'t str, &'t str> {
-    let mut left: Vec<&str> = before.iter().copied().filter(|name| !after.contains(name)).collect();
-    let mut free: Vec<&str> = after.iter().copied().filter(|name| !before.contains(name)).collect();
+    let (mut before, mut after) = (numbered(before), numbered(after));
     let mut pairs = HashMap::new();
-    let is_alike: [fn(&str, &str) -> bool; 2] = [
-        |one, two| stage_of(one).zip(stage_of(two)).is_some_and(|(one, two)| one.1 == two.1),
-        |one, two| stage_of(one).zip(stage_of(two)).is_some_and(|(one, two)| one.0 == two.0),
-    ];
-    for is_alike in is_alike {
-        left.retain(|name| {
-            let found = free.iter().position(|other| is_alike(name, other));
-            if let Some(place) = found {
-                pairs.insert(*name, free.remove(place));
-            }
-            found.is_none()
-        });
+    if before.len().max(after.len()) > STAGES_MAX {
+        return pairs;
+    }
+    for (old, new) in common(&before, &after).into_iter().rev() {
+        pairs.insert(before.remove(old).name, after.remove(new).name);
+    }
+    for old in before {
+        if let Some(new) = after.iter().find(|new| new.number == old.number) {
+            pairs.insert(old.name, new.name);
+        }
     }
     pairs
 }
 
-/// Number and words of a stage in its name.
-fn stage_of(name: &str) -> Option<(u32, &str)> {
-    let (number, words) = name.split_once(' ')?;
-    Some((number.parse().ok()?, words))
+/// A stage: its name is its number and its words.
+struct Stage<'t> {
+    number: u32,
+    words: &'t str,
+    name: &'t str,
+}
+
+/// The stages of fullbore among first names, in their order.
+fn numbered<'t>(names: &[&'t str]) -> Vec<Stage<'t>> {
+    let stage = |name: &&'t str| {
+        let (number, words) = name.split_once(' ')?;
+        Some(Stage { number: number.parse().ok()?, words, name })
+    };
+    let mut stages: Vec<Stage<'t>> = names.iter().filter_map(stage).collect();
+    stages.sort_by_key(|stage| stage.number);
+    stages
+}
+
+/// The longest list of stages with the same words that both have in this order, as places in both.
+fn common(one: &[Stage<'_>], two: &[Stage<'_>]) -> Vec<(usize, usize)> {
+    let mut longest = vec![vec![0_usize; two.len() + 1]; one.len() + 1];
+    for i in (0..one.len()).rev() {
+        for j in (0..two.len()).rev() {
+            longest[i][j] = if one[i].words == two[j].words {
+                longest[i + 1][j + 1] + 1
+            } else {
+                longest[i + 1][j].max(longest[i][j + 1])
+            };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut found = Vec::new();
+    while i < one.len() && j < two.len() {
+        if one[i].words == two[j].words {
+            found.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        } else if longest[i + 1][j] >= longest[i][j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    found
 }
 
 /// Functions by caller, each with its time before and after.
@@ -220,5 +259,30 @@ mod tests {
         let deep = vec!["f"; 300_000].join(";");
         let diff = Diff::of(&[(&deep, 1.0)], &[]);
         assert_eq!((diff.root.before, diff.root.largest(3)), (1.0, vec![("f".to_owned(), -1.0)]));
+    }
+
+    #[test]
+    fn stages_of_the_same_words_keep_their_order() {
+        let of = |before: &[&'static str], after: &[&'static str]| {
+            let mut pairs: Vec<_> = pairs(before, after).into_iter().collect();
+            pairs.sort_unstable();
+            pairs
+        };
+        let found = of(
+            &["1 x", "2 sort", "3 uniq", "4 sort"],
+            &["1 a", "2 b", "3 x", "4 sort", "5 uniq", "6 sort"],
+        );
+        let expected =
+            [("1 x", "3 x"), ("2 sort", "4 sort"), ("3 uniq", "5 uniq"), ("4 sort", "6 sort")];
+        assert_eq!(found, expected);
+        assert_eq!(of(&["1 a", "2 b"], &["1 c", "2 b"]), [("1 a", "1 c"), ("2 b", "2 b")]);
+        assert_eq!(of(&["main", "x"], &["x", "y"]), [], "names of another profiler");
+    }
+
+    #[test]
+    fn many_first_names_are_compared_at_once() {
+        let names: Vec<String> = (0..100_000).map(|number| format!("{number} f")).collect();
+        let stacks: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 1.0)).collect();
+        assert_eq!(Diff::of(&stacks, &stacks).root.largest(1), []);
     }
 }

@@ -5,7 +5,7 @@
 //! by any function of a program built without optimization. Its frame is looked for on the stack, by what is known of it:
 //! it ends in an address to return to, and the call before that address leads to this function.
 
-use crate::code::{Code, Fit};
+use crate::code::{Calls, Code, Fit};
 use crate::stack::{By, Followed, Stack, Step};
 
 /// So many places are tried.
@@ -14,8 +14,48 @@ const CANDIDATES_MAX: usize = 24;
 /// A function rarely has more local variables than this.
 const LARGE_FRAME_BYTES: u64 = 64 << 10;
 
-/// How much speaks for a frame: first the call into the function, then that its callers are known to the beginning.
-type Weight = (Fit, bool);
+/// What speaks for callers that were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Weight {
+    /// The call into the function.
+    fit: Fit,
+    /// They lead to the beginning of the thread.
+    is_whole: bool,
+    /// The frame is where it is if the function has not taken more of the stack than at its beginning.
+    is_expected: bool,
+}
+
+impl Weight {
+    /// Whether these are believed, whatever speaks for the other ones.
+    fn beats(self, other: Self) -> bool {
+        let is_good = |weight: Self| weight.is_whole || weight.fit >= Fit::Likely;
+        if is_good(self) && is_good(other) && self.is_expected != other.is_expected {
+            return self.is_expected;
+        }
+        is_good(self) && !is_good(other)
+            || self.fit >= other.fit && self.is_whole && !other.is_whole
+    }
+}
+
+/// Callers that were found.
+struct Found {
+    weight: Weight,
+    followed: Followed,
+    /// The place where they begin, and all of them.
+    place: u64,
+    callers: Vec<Step>,
+}
+
+impl Found {
+    /// Whether a place is a frame of one of the callers, or has what one of them returns to.
+    fn has(&self, place: u64, returns_to: u64) -> bool {
+        let is_further = place > self.place;
+        self.callers.iter().any(|step| {
+            step.frame == place
+                || is_further && step.by == By::Call && step.address + 1 == returns_to
+        })
+    }
+}
 
 /// Returns `first`, followed without a frame pointer, with the callers of its outermost function if they can be found.
 /// `follow` does it again with a frame pointer.
@@ -29,60 +69,78 @@ pub(crate) fn go_on(
     mut follow: impl FnMut(u64) -> Followed,
 ) -> Followed {
     let Some(last) = first.steps.len().checked_sub(1) else { return first };
-    let mut chosen: Option<(Weight, Followed)> = None;
-    for candidate in candidates(first.steps[last], stack, code) {
-        let is_its_caller = |(_, other): &(Weight, Followed)| {
-            other.steps[last..].iter().any(|step| step.frame == candidate)
-        };
-        if chosen.as_ref().is_some_and(is_its_caller) {
+    let calls = Calls::new(code);
+    let asked = first.steps[last];
+    let frame_bytes = code.function(asked.address).and_then(|function| code.frame_bytes(&function));
+    let expected = frame_bytes.and_then(|bytes| asked.pointer.checked_add(bytes));
+    let mut chosen: Option<Found> = None;
+    for (place, returns_to) in candidates(asked, stack, &calls) {
+        if chosen.as_ref().is_some_and(|found| found.has(place, returns_to)) {
             continue;
         }
-        let other = follow(candidate);
-        let Some(weight) = weight(&other, last, stack, code) else { continue };
+        let mut followed = follow(place);
+        let Some(mut weight) = weigh(&mut followed, last, stack, &calls) else { continue };
+        weight.is_expected = expected == Some(place);
+        let callers = followed.steps[last..].to_vec();
         match &mut chosen {
-            Some((known, _)) if weight < *known => {}
-            Some((known, best)) if weight == *known => agree(best, &other),
-            _ => chosen = Some((weight, other)),
+            Some(found) if found.weight.beats(weight) => {}
+            Some(found) if !weight.beats(found.weight) => {
+                agree(&mut found.followed, &followed);
+                found.callers.extend(callers);
+            }
+            _ => chosen = Some(Found { weight, followed, place, callers }),
         }
     }
-    chosen.map_or(first, |(_, followed)| followed)
+    chosen.map_or(first, |found| found.followed)
 }
 
 /// Places on the stack that may be what the frame pointer of this function points to, the innermost first: the frame pointer
-/// of a caller, and above it the address to which it returns.
-fn candidates(of: Step, stack: &Stack<'_>, code: Code<'_>) -> impl Iterator<Item = u64> {
+/// of a caller, and above it the address to which it returns, which comes second.
+fn candidates(of: Step, stack: &Stack<'_>, calls: &Calls<'_>) -> impl Iterator<Item = (u64, u64)> {
     let (words, _) = stack.bytes.as_chunks::<8>();
     let end = stack.pointer.saturating_add(stack.bytes.len() as u64);
     let found = words.windows(2).enumerate().filter_map(move |(place, pair)| {
         let (saved, returns_to) = (u64::from_ne_bytes(pair[0]), u64::from_ne_bytes(pair[1]));
         let at = stack.pointer + place as u64 * 8;
-        code.space.find(returns_to)?;
+        calls.code.space.find(returns_to)?;
         // Callers that need no frame pointer may have anything in that register.
         let is_chain = saved == 0 || saved > at && saved < end && saved.is_multiple_of(8);
-        let needed = if is_chain { Fit::Possible } else { Fit::Sure };
-        (code.fit(of.address, returns_to) >= needed).then_some(at)
+        let is_handler = || calls.code.returns_from_signal(returns_to);
+        let needed = if is_chain || is_handler() { Fit::Possible } else { Fit::Likely };
+        (calls.fit(of.address, returns_to) >= needed).then_some((at, returns_to))
     });
     found.take(CANDIDATES_MAX)
 }
 
-/// What speaks for the callers found after the step `last`; `None` if they cannot be right.
-fn weight(other: &Followed, last: usize, stack: &Stack<'_>, code: Code<'_>) -> Option<Weight> {
-    let (callee, caller) = (other.steps.get(last)?, other.steps.get(last + 1)?);
-    let is_impossible = |pair: &[Step]| {
-        pair[1].by == By::Call && code.fit(pair[0].address, pair[1].address + 1) == Fit::Impossible
+/// What speaks for the callers found after the step `last`; `None` if they cannot be right. Callers that cannot be right are
+/// cut off.
+fn weigh(
+    other: &mut Followed,
+    last: usize,
+    stack: &Stack<'_>,
+    calls: &Calls<'_>,
+) -> Option<Weight> {
+    let fit = |pair: &[Step]| match pair[1].by {
+        By::Call => calls.fit(pair[0].address, pair[1].address + 1),
+        By::Running | By::Signal => Fit::Possible,
     };
-    if other.steps[last..].windows(2).any(is_impossible) {
-        return None;
+    let first = fit(other.steps.get(last..last + 2)?);
+    let wrong = other.steps[last..].windows(2).position(|pair| fit(pair) == Fit::Impossible);
+    if let Some(wrong) = wrong {
+        if first < Fit::Likely {
+            return None;
+        }
+        other.steps.truncate(last + wrong + 1);
+        other.is_whole = false;
+        other.missing = None;
     }
-    let fit = code.fit(callee.address, caller.address + 1);
     // What the tables of the binary call the beginning is one; a frame pointer of 0 may be anything.
-    let outermost = other.steps.last()?;
-    let is_whole = other.is_whole && code.function(outermost.address).is_some();
+    other.is_whole &= other.is_sure;
     // What leads behind the part of the stack that is known may go on there.
     let end = stack.pointer.saturating_add(stack.bytes.len() as u64);
     let goes_on = |missing: u64| missing >= end && missing - end < LARGE_FRAME_BYTES;
-    let may_be = is_whole || fit == Fit::Sure || other.missing.is_some_and(goes_on);
-    may_be.then_some((fit, is_whole))
+    let may_be = other.is_whole || first >= Fit::Likely || other.missing.is_some_and(goes_on);
+    may_be.then_some(Weight { fit: first, is_whole: other.is_whole, is_expected: false })
 }
 
 /// Leaves what both have.

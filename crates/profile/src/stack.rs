@@ -27,6 +27,8 @@ pub(crate) struct Step {
     pub(crate) by: By,
     /// The frame pointer while it runs, as far as it is known.
     pub(crate) frame: u64,
+    /// The stack pointer while it runs.
+    pub(crate) pointer: u64,
 }
 
 /// Why a function is on the stack.
@@ -46,6 +48,8 @@ pub(crate) struct Followed {
     pub(crate) steps: Vec<Step>,
     /// The outermost is where the thread began.
     pub(crate) is_whole: bool,
+    /// … because tables say that nothing called it, and not because it returns to the address 0.
+    pub(crate) is_sure: bool,
     /// The address that was to be read last, if it is not part of what is known of the stack.
     pub(crate) missing: Option<u64>,
 }

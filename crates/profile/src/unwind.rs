@@ -44,7 +44,9 @@ pub(crate) fn follow(
     returns_from_signal: impl Fn(u64) -> bool,
 ) -> Followed {
     let missing = Cell::new(None);
+    let has_read = Cell::new(false);
     let mut read = |address: u64| {
+        has_read.set(true);
         missing.set(Some(address));
         let from =
             usize::try_from(address.checked_sub(stack.pointer).ok_or(())?).map_err(|_| ())?;
@@ -54,7 +56,8 @@ pub(crate) fn follow(
     };
     let mut registers = registers(stack, frame.unwrap_or(UNKNOWN));
     let mut at = FrameAddress::from_instruction_pointer(stack.instruction);
-    let mut followed = Followed { steps: Vec::new(), is_whole: false, missing: None };
+    let mut followed =
+        Followed { steps: Vec::new(), is_whole: false, is_sure: false, missing: None };
     loop {
         // Nothing has called what a handler returns to: it is the address itself that says where that is.
         let is_signal = at.is_return_address() && returns_from_signal(at.address());
@@ -63,10 +66,17 @@ pub(crate) fn follow(
             (_, true) => (at.address_for_lookup(), By::Call),
             (_, false) => (at.address(), By::Running),
         };
-        followed.steps.push(Step { address, by, frame: frame_pointer(&registers) });
+        followed.steps.push(Step {
+            address,
+            by,
+            frame: frame_pointer(&registers),
+            pointer: registers.sp(),
+        });
         if followed.steps.len() == FRAMES_MAX {
             break;
         }
+        let mut before = registers;
+        has_read.set(false);
         let next = if is_signal {
             interrupted(&mut registers, &mut read)
         } else {
@@ -77,6 +87,9 @@ pub(crate) fn follow(
             Ok(Some(next)) => at = next,
             Ok(None) => {
                 followed.is_whole = true;
+                forget_frame_pointer(&mut before);
+                let again = unwinder.unwind_frame(at, &mut before, cache, &mut read);
+                followed.is_sure = matches!(again, Ok(None)) && !has_read.get();
                 break;
             }
             Err(()) => break,
@@ -115,6 +128,17 @@ fn interrupted(
     _: &mut impl FnMut(u64) -> Result<u64, ()>,
 ) -> Result<Option<FrameAddress>, ()> {
     Err(())
+}
+
+/// As if it was not known: tables that say where a thread begins do not need it.
+#[cfg(target_arch = "x86_64")]
+fn forget_frame_pointer(registers: &mut UnwindRegsNative) {
+    registers.set_bp(UNKNOWN);
+}
+
+#[cfg(target_arch = "aarch64")]
+fn forget_frame_pointer(registers: &mut UnwindRegsNative) {
+    registers.set_fp(UNKNOWN);
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -23,6 +23,6 @@ pub(crate) fn follow(
     _: Option<u64>,
     _: impl Fn(u64) -> bool,
 ) -> Followed {
-    let step = Step { address: stack.instruction, by: By::Running, frame: 0 };
-    Followed { steps: vec![step], is_whole: false, missing: None }
+    let step = Step { address: stack.instruction, by: By::Running, frame: 0, pointer: 0 };
+    Followed { steps: vec![step], is_whole: false, is_sure: false, missing: None }
 }

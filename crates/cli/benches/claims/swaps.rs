@@ -15,8 +15,8 @@ use crate::what_if::undisturbed;
 
 /// A prediction may be wrong by so much, in percent of the measured time.
 const BAR_PERCENT: f64 = 15.0;
-/// So often everything is measured; the median counts.
-const RUNS: usize = 3;
+/// So often everything is measured; the round with the median error counts.
+const RUNS: usize = 7;
 /// A run counts only if other programs took no more of the CPUs, in percent; Linux counts ticks of 10 ms, so that some percent of
 /// a short run say nothing.
 const OTHERS_PERCENT: f64 = 12.0;
@@ -84,7 +84,15 @@ const SWAPS: &[Swap] = &[
 /// What was predicted and measured of one swap.
 struct Swapped {
     swap: Swap,
+    /// In the order of their errors.
+    rounds: Vec<Round>,
+}
+
+/// One measurement of a swap.
+#[derive(Clone, Copy, Debug)]
+struct Round {
     before_ns: f64,
+    /// How many times as fast the other program is alone.
     times: f64,
     predicted_ns: f64,
     measured_ns: f64,
@@ -127,28 +135,24 @@ fn measure(place: &Sandbox, swap: Swap, runs: usize) -> Option<Swapped> {
         with_locale(place, command.env("PATH", path_with_ours()));
         command
     };
-    let (mut records, mut measured) = (Vec::new(), Vec::new());
-    let (mut slow_seconds, mut fast_seconds) = (Vec::new(), Vec::new());
+    // A machine with neighbours is slower for some seconds: what is compared was measured just before.
+    let mut rounds = Vec::new();
     for _ in 0..runs {
-        records.push(undisturbed(place, OTHERS_PERCENT, || with(slow))?);
-        measured.push(undisturbed(place, OTHERS_PERCENT, || with(fast))?.elapsed_ns as f64);
-        slow_seconds.push(alone(place, slow));
-        fast_seconds.push(alone(place, fast));
+        let record = undisturbed(place, OTHERS_PERCENT, || with(slow))?;
+        let measured = undisturbed(place, OTHERS_PERCENT, || with(fast))?;
+        let times = alone(place, slow) / alone(place, fast);
+        let change = Change::Faster(vec![Speed::new(number_of(&record, slow)?, times)?]);
+        let predicted = forecast_with(&record, vec![change]).ok()?;
+        keep(&record, swap, rounds.len(), times, measured.elapsed_ns);
+        rounds.push(Round {
+            before_ns: record.elapsed_ns as f64,
+            times,
+            predicted_ns: predicted.predictions.first()?.elapsed_ns as f64,
+            measured_ns: measured.elapsed_ns as f64,
+        });
     }
-    records.sort_by_key(|record| record.elapsed_ns);
-    let record = &records[records.len() / 2];
-    let times = median(&slow_seconds)? / median(&fast_seconds)?;
-    let stage = number_of(record, slow)?;
-    let forecast = forecast_with(record, vec![Change::Faster(vec![Speed::new(stage, times)?])]);
-    let predicted_ns = forecast.ok()?.predictions.first()?.elapsed_ns as f64;
-    keep(record, swap, times, &measured);
-    Some(Swapped {
-        swap,
-        before_ns: record.elapsed_ns as f64,
-        times,
-        predicted_ns,
-        measured_ns: median(&measured)?,
-    })
+    rounds.sort_by(|one, two| one.error_percent().total_cmp(&two.error_percent()));
+    Some(Swapped { swap, rounds })
 }
 
 /// The number of the stage that runs the program of a command.
@@ -199,32 +203,46 @@ fn make(place: &Sandbox, effort: Effort) {
 }
 
 /// Leaves the record and what was measured, for whoever wants to look into an error.
-fn keep(record: &RunRecord, swap: Swap, times: f64, measured_ns: &[f64]) {
+fn keep(record: &RunRecord, swap: Swap, round: usize, times: f64, measured_ns: u64) {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("swaps");
     fs::create_dir_all(&folder).unwrap();
     let number = SWAPS.iter().position(|one| *one == swap).unwrap_or(SWAPS.len());
     let record = serde_json::to_string(record).unwrap();
-    fs::write(folder.join(format!("{number}.json")), record).unwrap();
-    let line = format!("{}\t{}\t{times}\t{measured_ns:?}\n", swap.1, swap.2);
-    fs::write(folder.join(format!("{number}.tsv")), line).unwrap();
+    fs::write(folder.join(format!("{number}-{round}.json")), record).unwrap();
+    let line = format!("{}\t{}\t{times}\t{measured_ns}\n", swap.1, swap.2);
+    fs::write(folder.join(format!("{number}-{round}.tsv")), line).unwrap();
+}
+
+impl Round {
+    fn error_percent(&self) -> f64 {
+        100.0 * (self.predicted_ns / self.measured_ns - 1.0)
+    }
 }
 
 impl Swapped {
+    /// The round with the median error.
+    fn middle(&self) -> &Round {
+        &self.rounds[self.rounds.len() / 2]
+    }
+
     fn error_percent(&self) -> f64 {
-        100.0 * (self.predicted_ns / self.measured_ns - 1.0)
+        self.middle().error_percent()
     }
 
     fn text(&self) -> String {
         let (before, slow, fast, behind) = self.swap;
         let seconds = |ns: f64| format!("{:.2} s", ns / 1e9);
+        let Round { before_ns, times, predicted_ns, measured_ns } = *self.middle();
+        let error = |round: &Round| format!("{:+.1}", round.error_percent());
+        let errors: Vec<String> = self.rounds.iter().map(error).collect();
         format!(
-            "{:+.1} %: `{before} | {slow} | {behind}` {}; `{}` alone is {:.2} times as fast: predicted {}, measured {}",
+            "{:+.1} % ({}): `{before} | {slow} | {behind}` {}; `{}` alone is {times:.2} times as fast: predicted {}, measured {}",
             self.error_percent(),
-            seconds(self.before_ns),
+            errors.join(", "),
+            seconds(before_ns),
             fast.replace("{fullbore}", "fullbore"),
-            self.times,
-            seconds(self.predicted_ns),
-            seconds(self.measured_ns),
+            seconds(predicted_ns),
+            seconds(measured_ns),
         )
     }
 }

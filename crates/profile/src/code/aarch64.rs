@@ -1,14 +1,15 @@
-//! Calls and jumps of AArch64 (Arm ARM, C6.2: BL, BLR, B, BR).
+//! Calls and jumps of AArch64 (Arm ARM, C6.2: BL, BLR, B, BR, B.cond, CBZ, CBNZ, TBZ, TBNZ).
 
-use super::Call;
+use super::{Call, Jump};
 
 /// An instruction has 4 bytes.
 #[cfg_attr(not(target_arch = "aarch64"), allow(dead_code, reason = "the tests need no length"))]
 pub(super) const CALL_BYTES_MAX: usize = 4;
 
-fn relative(word: u32, at: u64) -> u64 {
-    // 26 bits that count words, with a sign.
-    at.wrapping_add_signed(i64::from((word << 6).cast_signed() >> 6) * 4)
+/// Where the instruction at `at` leads whose `bits` bits from `from` count words, with a sign.
+fn relative(word: u32, from: u32, bits: u32, at: u64) -> u64 {
+    let offset = (word << (32 - from - bits)).cast_signed() >> (32 - bits);
+    at.wrapping_add_signed(i64::from(offset) * 4)
 }
 
 /// `code` ends at `returns_to`.
@@ -17,7 +18,7 @@ pub(super) fn call(code: &[u8], returns_to: u64) -> Call {
         return Call::Unknown;
     };
     if word >> 26 == 0b10_0101 {
-        Call::Direct(relative(word, returns_to.wrapping_sub(4)))
+        Call::Direct(relative(word, 0, 26, returns_to.wrapping_sub(4)))
     } else if word & 0xffff_fc1f == 0xd63f_0000 || word & 0xfeff_f800 == 0xd63f_0800 {
         Call::Indirect
     } else {
@@ -25,15 +26,33 @@ pub(super) fn call(code: &[u8], returns_to: u64) -> Call {
     }
 }
 
-/// The targets of the jumps in this code; `None` for those that a register has.
-pub(super) fn jumps(code: &[u8], start: u64) -> impl Iterator<Item = Option<u64>> {
+/// How far above the stack pointer a function has its frame pointer: they are the same in one that begins with
+/// `stp x29, x30, [sp, #-N]!; mov x29, sp`.
+pub(super) fn frame_bytes(code: &[u8]) -> Option<u64> {
+    let (words, _) = code.as_chunks::<4>();
+    let words: Vec<u32> = words.iter().take(3).map(|word| u32::from_le_bytes(*word)).collect();
+    // PACIASP or a BTI may come first.
+    let is_save = |pair: &[u32]| pair[0] & 0xffc0_7fff == 0xa980_7bfd && pair[1] == 0x9100_03fd;
+    words.windows(2).any(is_save).then_some(0)
+}
+
+/// The jumps in this code.
+pub(super) fn jumps(code: &[u8], start: u64) -> impl Iterator<Item = Jump> {
     code.as_chunks::<4>().0.iter().enumerate().filter_map(move |(place, bytes)| {
         let word = u32::from_le_bytes(*bytes);
-        let at = start + place as u64 * 4;
+        let at = start.wrapping_add(place as u64 * 4);
         if word >> 26 == 0b00_0101 {
-            Some(Some(relative(word, at)))
-        } else {
-            (word & 0xffff_fc1f == 0xd61f_0000 || word & 0xfeff_f800 == 0xd61f_0800).then_some(None)
+            return Some(Jump::To(relative(word, 0, 26, at)));
+        }
+        match word >> 24 & 0x7f {
+            // B.cond, CBZ, CBNZ; TBZ, TBNZ.
+            0x54 | 0x34 | 0x35 => Some(Jump::To(relative(word, 5, 19, at))),
+            0x36 | 0x37 => Some(Jump::To(relative(word, 5, 14, at))),
+            _ => {
+                let is_register =
+                    word & 0xffff_fc1f == 0xd61f_0000 || word & 0xfeff_f800 == 0xd61f_0800;
+                is_register.then_some(Jump::Anywhere)
+            }
         }
     })
 }
@@ -60,9 +79,23 @@ mod tests {
     }
 
     #[test]
+    fn the_frame_pointer_is_the_stack_pointer_in_most_functions() {
+        assert_eq!(frame_bytes(&code(&[0xa9be_7bfd, 0x9100_03fd])), Some(0));
+        assert_eq!(frame_bytes(&code(&[0xd503_233f, 0xa9be_7bfd, 0x9100_03fd])), Some(0));
+        assert_eq!(frame_bytes(&code(&[0xd100_83ff, 0xa901_7bfd, 0x9100_43fd])), None);
+    }
+
+    #[test]
     fn jumps_out_of_a_function_are_found() {
-        let code = code(&[0xd503_201f, 0x1400_0004, 0x17ff_ffff, 0xd61f_0200, 0x9400_0004]);
-        let found: Vec<Option<u64>> = jumps(&code, 0x1000).collect();
-        assert_eq!(found, [Some(0x1014), Some(0x1004), None]);
+        let of = |word: u32| jumps(&code(&[0xd503_201f, word]), 0x1000).collect::<Vec<Jump>>();
+        assert_eq!(of(0x1400_0004), [Jump::To(0x1014)]); // b +16
+        assert_eq!(of(0x17ff_ffff), [Jump::To(0x1000)]); // b -4
+        assert_eq!(of(0x5400_0040), [Jump::To(0x100c)]); // b.eq +8
+        assert_eq!(of(0xb4ff_ffe1), [Jump::To(0x1000)]); // cbz x1, -4
+        assert_eq!(of(0x3500_0041), [Jump::To(0x100c)]); // cbnz w1, +8
+        assert_eq!(of(0x3617_ffe0), [Jump::To(0x1000)]); // tbz w0, #2, -4
+        assert_eq!(of(0xd61f_0200), [Jump::Anywhere]); // br x16
+        assert_eq!(of(0x9400_0004), []); // bl +16
+        assert_eq!(of(0xb940_0020), []); // ldr w0, [x1]
     }
 }

@@ -5,7 +5,10 @@ mod aarch64;
 #[cfg(any(target_arch = "x86_64", test))]
 mod x86_64;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 #[cfg(target_arch = "aarch64")]
 use aarch64 as isa;
@@ -35,13 +38,26 @@ pub(crate) enum Call {
     Unknown,
 }
 
+/// A jump out of a function, or within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Jump {
+    /// To this address.
+    To(u64),
+    /// To this address, which is near: where instructions are as long as they like, many bytes look so that are none.
+    Near(u64),
+    /// To what a register or memory has.
+    Anywhere,
+}
+
 /// Whether a function was called where it is supposed to return to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
     /// It was not: something else was called there, or nothing.
     Impossible,
-    /// It may have been.
+    /// It may have been: what was called there is not known.
     Possible,
+    /// What was called there leads to it by jumps.
+    Likely,
     /// It was: that call leads there and nowhere else.
     Sure,
 }
@@ -80,64 +96,118 @@ impl<'a> Code<'a> {
 
     /// What was called where a function returns to this address.
     pub(crate) fn call_before(&self, returns_to: u64) -> Call {
-        if self.space.find(returns_to.wrapping_sub(1)).is_none() {
-            return Call::None;
-        }
         let before = |bytes: usize| self.bytes(returns_to.checked_sub(bytes as u64)?, bytes);
         let found = (1..=isa::CALL_BYTES_MAX).rev().find_map(before);
         found.map_or(Call::Unknown, |code| isa::call(code, returns_to))
     }
 
+    /// How far above the stack pointer the frame pointer of a function is, if it begins as most do that have one. While memory is
+    /// taken from the stack, for instance by alloca(3), it is further.
+    pub(crate) fn frame_bytes(&self, function: &Range<u64>) -> Option<u64> {
+        isa::frame_bytes(self.text_of(function)?)
+    }
+
+    /// The code of a function, unless it is long.
+    fn text_of(&self, function: &Range<u64>) -> Option<&'a [u8]> {
+        let length = usize::try_from(function.end.checked_sub(function.start)?).ok()?;
+        self.bytes(function.start, length).filter(|_| length <= SEARCHED_BYTES_MAX)
+    }
+}
+
+/// Longer functions are not searched for jumps.
+const SEARCHED_BYTES_MAX: usize = 64 << 10;
+
+/// A function calls another by so many jumps at most.
+const JUMPS_MAX: usize = 3;
+
+/// Calls in the code of one process. What was found is remembered.
+#[derive(Debug)]
+pub(crate) struct Calls<'a> {
+    pub(crate) code: Code<'a>,
+    /// Functions that each leaves to by a jump; `None` if it may be any.
+    jumps: RefCell<HashMap<u64, Option<Rc<[u64]>>>>,
+    fits: RefCell<HashMap<(u64, u64), Fit>>,
+}
+
+impl<'a> Calls<'a> {
+    pub(crate) fn new(code: Code<'a>) -> Self {
+        Self { code, jumps: RefCell::default(), fits: RefCell::default() }
+    }
+
     /// Whether the code at `callee` may return to `returns_to`.
     pub(crate) fn fit(&self, callee: u64, returns_to: u64) -> Fit {
-        let target = match self.call_before(returns_to) {
+        if let Some(known) = self.fits.borrow().get(&(callee, returns_to)) {
+            return *known;
+        }
+        let fit = self.find_fit(callee, returns_to);
+        self.fits.borrow_mut().insert((callee, returns_to), fit);
+        fit
+    }
+
+    fn find_fit(&self, callee: u64, returns_to: u64) -> Fit {
+        // No call comes before what a handler of a signal returns to.
+        if self.code.returns_from_signal(returns_to) {
+            return Fit::Possible;
+        }
+        let target = match self.code.call_before(returns_to) {
             Call::None => return Fit::Impossible,
             Call::Direct(target) => target,
             Call::Indirect | Call::Unknown => return Fit::Possible,
         };
-        let Some(function) = self.function(callee) else {
-            return if self.function(target).is_some_and(|called| self.stays_in(&called)) {
-                Fit::Impossible
-            } else {
-                Fit::Possible
-            };
-        };
-        if target == function.start {
+        let callee = self.code.function(callee);
+        if callee.as_ref().is_some_and(|function| function.start == target) {
             return Fit::Sure;
         }
-        let Some(called) = self.function(target) else { return Fit::Possible };
-        if called.start != target || self.may_jump_to(&called, &function) {
-            Fit::Possible
-        } else {
-            Fit::Impossible
+        let Some(called) = self.code.function(target) else { return Fit::Possible };
+        self.fit_by_jumps(&called, callee.as_ref(), JUMPS_MAX)
+    }
+
+    /// Whether a function leaves itself by jumps into another (tail calls, parts that the compiler moved away), or may do so
+    /// by a jump whose target only a register or memory knows, as those of the tables for dynamic linking are. `to` is
+    /// `None` for code without tables: only what has none leads there.
+    fn fit_by_jumps(&self, from: &Range<u64>, to: Option<&Range<u64>>, jumps: usize) -> Fit {
+        let Some(targets) = self.jumps_of(from) else { return Fit::Possible };
+        let fit = |target: &u64| {
+            if to.is_some_and(|to| to.contains(target)) {
+                return Fit::Likely;
+            }
+            match self.code.function(*target) {
+                Some(next) if jumps > 0 => self.fit_by_jumps(&next, to, jumps - 1),
+                _ => Fit::Possible,
+            }
+        };
+        targets.iter().map(fit).max().unwrap_or(Fit::Impossible)
+    }
+
+    fn jumps_of(&self, function: &Range<u64>) -> Option<Rc<[u64]>> {
+        if let Some(known) = self.jumps.borrow().get(&function.start) {
+            return known.clone();
         }
-    }
-
-    /// Whether a function may leave itself by a jump into another (a tail call, or a part of it that the compiler moved
-    /// away), or by a jump whose target only the registers know.
-    fn may_jump_to(&self, from: &Range<u64>, to: &Range<u64>) -> bool {
-        let Some(code) = self.text_of(from) else { return true };
-        isa::jumps(code, from.start).any(|target| target.is_none_or(|target| to.contains(&target)))
-    }
-
-    /// Whether a function is known to call or return, and never to jump elsewhere.
-    fn stays_in(&self, function: &Range<u64>) -> bool {
-        self.text_of(function).is_some_and(|code| {
-            isa::jumps(code, function.start)
-                .all(|target| target.is_some_and(|target| function.contains(&target)))
-        })
-    }
-
-    fn text_of(&self, function: &Range<u64>) -> Option<&'a [u8]> {
-        let length = usize::try_from(function.end.checked_sub(function.start)?).ok()?;
-        self.bytes(function.start, length)
+        let found = self.code.text_of(function).and_then(|code| {
+            let outside = |jump| match jump {
+                Jump::Anywhere => Some(None),
+                // To what is no code, the bytes only look like a jump.
+                Jump::To(to) => {
+                    let leaves = !function.contains(&to) && self.code.space.find(to).is_some();
+                    leaves.then_some(Some(to))
+                }
+                Jump::Near(to) => {
+                    let leaves = !function.contains(&to)
+                        && self.code.function(to).is_some_and(|other| other.start == to);
+                    leaves.then_some(Some(to))
+                }
+            };
+            isa::jumps(code, function.start).filter_map(outside).collect::<Option<Rc<[u64]>>>()
+        });
+        self.jumps.borrow_mut().insert(function.start, found.clone());
+        found
     }
 }
 
 /// Nothing is followed elsewhere.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod isa {
-    use super::Call;
+    use super::{Call, Jump};
 
     pub(super) const CALL_BYTES_MAX: usize = 4;
 
@@ -145,7 +215,11 @@ mod isa {
         Call::Unknown
     }
 
-    pub(super) fn jumps(_: &[u8], _: u64) -> impl Iterator<Item = Option<u64>> {
-        std::iter::once(None)
+    pub(super) fn frame_bytes(_: &[u8]) -> Option<u64> {
+        None
+    }
+
+    pub(super) fn jumps(_: &[u8], _: u64) -> impl Iterator<Item = Jump> {
+        std::iter::once(Jump::Anywhere)
     }
 }

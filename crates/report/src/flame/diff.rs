@@ -64,7 +64,7 @@ fn table(diff: &Diff) -> Markup {
         thead { tr { th { "function" } th.number { "longer by" } } }
         tbody { @for (name, by) in diff.root.largest(ROWS) {
             tr {
-                td { code { (visible::line(&name)) } }
+                td.name { code { (visible::line(&name)) } }
                 td.number { (if by > 0.0 { "+" } else { "−" }) (time(by.abs())) }
             }
         } }

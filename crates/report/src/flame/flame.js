@@ -22,7 +22,7 @@
     if (!isDiff(node)) {
       cell.className = "f-" + node.k;
       // What a function called stands below it, from the left; the rest is its own time.
-      const below = (node.c || []).reduce((sum, child) => sum + child.v, 0);
+      const below = node.v - node.o;
       if (below > 0) cell.style.background = `linear-gradient(to right, var(--f-caller) ${100 * below / node.v}%, var(--f-${node.k}) 0)`;
       return;
     }
@@ -59,6 +59,9 @@
     document.getElementById("about").textContent = about(node, tower);
     document.getElementById("stack").textContent = names.map((name, depth) => "  ".repeat(depth) + name).join("\n");
     document.getElementById("chosen").hidden = false;
+    // The chosen one is the last of its stack.
+    const stack = document.getElementById("stack");
+    stack.scrollTop = stack.scrollHeight;
   };
 
   const draw = (tower, focus) => {
@@ -115,7 +118,7 @@
   const key = (event, tower, node) => {
     const siblings = node.p ? node.p.c : [node];
     const to = {
-      ArrowUp: () => node.p, ArrowDown: () => (node.c || [])[0],
+      ArrowUp: () => node.p, ArrowDown: () => (node.c || []).find((child) => tower.cells.has(child)),
       ArrowLeft: () => siblings[siblings.indexOf(node) - 1], ArrowRight: () => siblings[siblings.indexOf(node) + 1],
     }[event.key];
     if (to) {
@@ -135,7 +138,7 @@
       event.preventDefault();
     } else if (event.key === "Escape") {
       reset();
-      (tower.cells.get(node) || tower.cells.get(tower.root)).focus();
+      draw(tower, tower.cells.has(node) ? node : tower.root);
       event.preventDefault();
     }
   };

@@ -32,7 +32,7 @@ pub fn page(profile: &Profile) -> String {
             (tools("Each stage is as wide as it lived. Click a function to enlarge it, or move with the arrow keys; Enter \
                 enlarges, Escape shows everything again."))
             @if profile.samples == (0, 0) {
-                p.rest { "Nothing was seen in it: every stage ended before the first sample." }
+                p.rest { "No stack was taken: the run was too short, or stacks could not be seen (see the end of this page)." }
             }
             section #towers aria-label="Flame graphs of the stages" {}
             (without_script())
@@ -65,8 +65,8 @@ fn table(profile: &Profile) -> Markup {
         thead { tr { th { "stage" } th { "function" } th.number { "time itself" } th.number { "of the stage" } th { "what it is" } } }
         tbody { @for tower in &profile.towers { @for (place, (name, kind, ns)) in longest(tower).into_iter().enumerate() {
             tr {
-                td { @if place == 0 { (tower.stage) " " code { (visible::line(&tower.root.name)) } } }
-                td { code { (visible::line(name)) } }
+                td.stage { @if place == 0 { (tower.stage) " " code { (visible::line(&tower.root.name)) } } }
+                td.name { code { (visible::line(name)) } }
                 td.number { (time(ns)) }
                 td.number { (format!("{:.1} %", 100.0 * ns / tower.root.ns.max(1.0))) }
                 td { (text_of(kind)) }
@@ -136,6 +136,8 @@ struct Leaf<'a> {
     n: &'a str,
     k: Kind,
     v: f64,
+    /// Its own time.
+    o: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     c: Vec<Leaf<'a>>,
 }
@@ -159,6 +161,7 @@ impl<'a> Leaf<'a> {
             n: &node.name,
             k: node.kind,
             v: node.ns.round(),
+            o: node.own_ns().round(),
             c: drawn.map(|child| Self::of(child, least)).collect(),
         }
     }
