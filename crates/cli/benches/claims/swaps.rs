@@ -16,7 +16,7 @@ use crate::what_if::undisturbed;
 /// A prediction may be wrong by so much, in percent of the measured time.
 const BAR_PERCENT: f64 = 15.0;
 /// So often everything is measured; the round with the median error counts.
-const RUNS: usize = 7;
+const RUNS: usize = 3;
 /// A run counts only if other programs took no more of the CPUs, in percent; Linux counts ticks of 10 ms, so that some percent of
 /// a short run say nothing.
 const OTHERS_PERCENT: f64 = 12.0;
