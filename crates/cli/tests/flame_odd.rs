@@ -146,15 +146,16 @@ int main(void) {
         "handler(int signal) { volatile char b[signal * 9]; b[1] = 1;",
     );
     let programs = [
-        (PROGRAM, &[][..]),
-        (PROGRAM, &["-O0", "-fno-omit-frame-pointer"]),
-        (&with_array, &["-O2"]),
+        (PROGRAM, &[][..], 0.95),
+        (PROGRAM, &["-O0", "-fno-omit-frame-pointer"], 0.95),
+        // What is left in the array may have other callers: then they are unknown.
+        (&with_array, &["-O2"], 0.85),
     ];
-    for (program, options) in programs {
+    for (program, options, least) in programs {
         compile_source(&place, program, "signals", options);
         let stacks = flame(&place, "./signals");
         let found = called_by(&stacks, &["busy"], "handler");
-        assert!(found > 0.85, "{options:?}: {found}: {stacks:?}");
+        assert!(found > least, "{options:?}: {found}: {stacks:?}");
         // Where they are unknown, they are called so.
         let is_false = |stack: &[String]| {
             has(stack, "handler") && !has(stack, "busy") && !has(stack, "[callers unknown]")
