@@ -18,7 +18,7 @@ sys.path.insert(0, SOURCE)
 import fullbore  # noqa: E402
 
 IS_CHECK = "--check" in sys.argv
-ROWS, PAIRS = (20_000, 1) if IS_CHECK else (1_000_000, 3)
+ROWS, PAIRS = (20_000, 1) if IS_CHECK else (300_000, 5)
 NAMESPACE = "events"
 INDEXES = "duration_ms:tree,user.name:hash"
 
