@@ -117,6 +117,19 @@ fn an_early_leaving_reader_costs_no_time() {
 }
 
 #[test]
+fn a_list_may_go_to_a_reader_that_left() {
+    let place = Sandbox::new();
+    std::fs::write(place.path("before.folded"), "sort;main 10\n").unwrap();
+    std::fs::write(place.path("after.folded"), "sort;main 20\n").unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let words = ["flame", "diff", "before.folded", "after.folded"];
+    let done = place.fullbore(&words).stdout(writer).output().unwrap();
+    assert_eq!(done.status.code(), Some(141), "{done:?}");
+    assert!(done.stderr.is_empty(), "{done:?}");
+}
+
+#[test]
 fn the_report_may_go_to_a_reader_that_left() {
     let place = Sandbox::new();
     let (reader, writer) = std::io::pipe().unwrap();

@@ -71,6 +71,29 @@ int main(void) {
     }
 }
 
+/// As in `wc -l`, where two functions have a buffer of 16 KiB each.
+#[test]
+fn callers_are_found_below_large_frames() {
+    const PROGRAM: &str = r"
+#include <time.h>
+volatile unsigned long sum;
+#define FUNCTION __attribute__((noipa)) static
+static double spent(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+FUNCTION void spin(double s) { double end = spent() + s; while (spent() < end) for (int i = 0; i < 20000; i++) sum += i; }
+FUNCTION void naps(void) { struct timespec t = {0, 300000000}; nanosleep(&t, 0); sum++; }
+FUNCTION void inner(void) { volatile char b[17000]; b[0] = 1; naps(); spin(0.3); sum += b[0]; }
+FUNCTION void outer(void) { volatile char b[17000]; b[0] = 1; inner(); sum += b[0]; }
+int main(void) { outer(); return 0; }
+";
+    let place = Sandbox::new();
+    compile_source(&place, PROGRAM, "large", &["-O2"]);
+    let stacks = flame(&place, "./large; :");
+    for function in ["naps", "spin"] {
+        let found = called_by(&stacks, &["outer", "inner"], function);
+        assert!(found > 0.95, "{function}: {found}: {stacks:?}");
+    }
+}
+
 /// The compiler makes jumps of calls that come last.
 #[test]
 fn a_function_that_was_jumped_to_has_the_caller_of_the_one_that_jumped() {

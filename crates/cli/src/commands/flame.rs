@@ -1,6 +1,6 @@
 //! `fullbore flame diff`.
 
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::Result;
@@ -29,16 +29,17 @@ pub(crate) fn run(task: &FlameTask) -> Result<Exit> {
     }
     let texts = (text(before)?, text(after)?);
     let diff = Diff::of(&stacks(before, &texts.0)?, &stacks(after, &texts.1)?);
-    match output {
-        Some(output) => {
-            let page = diff_page(&diff, &names(before), &names(after));
-            replace(output, page.as_bytes()).map_err(|error| {
-                let message = format!("{}: {}", output.display(), plain(&error));
-                failure(&message, "give a path that you can write to")
-            })?;
-        }
-        None => std::io::stdout().write_all(list(&diff).as_bytes())?,
-    }
+    let Some(output) = output else {
+        return match io::stdout().write_all(list(&diff).as_bytes()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::ReaderLeft),
+            written => Ok(written.map(|()| Exit::Done)?),
+        };
+    };
+    let page = diff_page(&diff, &names(before), &names(after));
+    replace(output, page.as_bytes()).map_err(|error| {
+        let message = format!("{}: {}", output.display(), plain(&error));
+        failure(&message, "give a path that you can write to")
+    })?;
     Ok(Exit::Done)
 }
 

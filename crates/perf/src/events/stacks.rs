@@ -12,10 +12,10 @@ use crate::refused::Refused;
 use crate::stack_record::{Event, REGISTERS, StackRecord};
 
 /// Memory for the records of one CPU, in bytes; Linux lets a user without privileges lock 516 KiB for each CPU, over all
-/// programs (`kernel.perf_event_mlock_kb`). At 199 samples a second, 512 KiB last 100 ms.
+/// programs (`kernel.perf_event_mlock_kb`). At 199 samples a second, 512 KiB last 60 ms.
 const RING_BYTES: [usize; 3] = [512 << 10, 256 << 10, 128 << 10];
 /// So much of each stack is copied, in bytes. Deeper callers stay unknown.
-const STACK_BYTES: u32 = 24 << 10;
+const STACK_BYTES: u32 = 40 << 10;
 
 /// Takes the registers and the stack of each watched thread that is on a CPU, so many times a second.
 ///
