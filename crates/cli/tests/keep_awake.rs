@@ -105,8 +105,9 @@ fn wake_ups_are_counted_and_nothing_is_done_without_the_option() {
     let record = Sandbox::new().record(&[], &round_and_round(1));
     let most = record.stages.iter().filter_map(|stage| stage.wake_ups).max();
     assert!(most.is_some_and(|wake_ups| wake_ups > 1_000), "{most:?}");
-    let price_ns = record.wake_up_price_ns.unwrap_or(0);
-    assert!((100..10_000_000).contains(&price_ns), "{price_ns}");
+    // Next to nothing where idle CPUs spin for a while before they sleep, as with haltpoll.
+    let price_ns = record.wake_up_price_ns;
+    assert!(price_ns.is_some_and(|price_ns| price_ns < 10_000_000), "{price_ns:?}");
     assert_eq!(record.keep_awake, None);
 }
 
