@@ -252,6 +252,16 @@ class Loading(WithEngine):
             self.assertTrue(count and count % 100 == 0, said)
             self.assertEqual([row["id"] for row in self.query("SELECT id FROM e ORDER BY id")], list(range(1, count + 1)))
 
+    def test_a_signal_that_comes_twice_at_once_is_one(self) -> None:
+        # timeout sends it to the program, and then to the group in which both are.
+        line = f'"$0" gen jsonl | timeout -s INT 3 "$0" load reindexer {self.database} e --pk id --batch 100'
+        done = subprocess.run(["bash", "-c", line, fullbore.find_binary()], capture_output=True, env=environ())
+        self.assertEqual(done.returncode, 124, done.stderr)
+        self.assertIn(b"fullbore: load: interrupted; lines 1 to ", done.stderr)
+        count = int(done.stderr.rpartition(b"lines 1 to ")[2].split()[0])
+        self.assertTrue(count and count % 100 == 0, done.stderr)
+        self.assertEqual(self.query("SELECT COUNT(*) FROM e"), [{"count(*)": count}])
+
     def test_storage_that_fails_is_no_success(self) -> None:
         # The engine stores what is waiting when it is 20,000 records, in files of up to 4 MB.
         text = "".join(f'{{"id":{number},"text":"{number:0100}"}}\n' for number in range(30_000))

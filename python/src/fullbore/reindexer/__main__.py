@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Optional
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 DONE, REJECTED, FAILED, READER_LEFT = 0, 1, 2, 141
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ONE_WISH_SECONDS = 0.05
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:
@@ -72,10 +74,14 @@ def _arguments() -> argparse.ArgumentParser:
 
 
 def _interrupt(number: int, _frame: Optional[FrameType]) -> None:
+    ours = [each for each in _ENDING if signal.getsignal(each) is _interrupt]
+    for each in ours:
+        signal.signal(each, signal.SIG_IGN)
+    # timeout(1) signals its child, and then its whole group: that is one wish to end, not two.
+    time.sleep(_ONE_WISH_SECONDS)
     # The second time, the signal does what it does to other programs.
-    for each in _ENDING:
-        if signal.getsignal(each) is _interrupt:
-            signal.signal(each, signal.SIG_DFL)
+    for each in ours:
+        signal.signal(each, signal.SIG_DFL)
     raise Interrupted(number)
 
 
