@@ -52,6 +52,7 @@ mod speed;
 mod stages;
 mod swaps;
 mod table;
+mod wake_ups;
 mod what_if;
 mod zero_copy;
 
@@ -115,6 +116,7 @@ const DOCUMENTS: &[Document] = &[
     Document { name: "jobs", path: "docs/sh.md", rows: JOBS },
     Document { name: "live", path: "docs/top.md", rows: LIVE },
     Document { name: "disk", path: "docs/disk.md", rows: DISK },
+    Document { name: "wakes", path: "docs/wake-ups.md", rows: WAKES },
     Document { name: "predictions", path: "docs/what-if.md", rows: WHAT_IF },
 ];
 
@@ -151,6 +153,8 @@ const LIVE: &[(&str, Measurement)] = &[
 ];
 
 const DISK: &[(&str, Measurement)] = &[("disk-changes", disk::told_changes)];
+
+const WAKES: &[(&str, Measurement)] = &[("wake-ups", wake_ups::lines)];
 
 const WHAT_IF: &[(&str, Measurement)] =
     &[("what-if", what_if::predictions), ("swaps", swaps::predictions)];
