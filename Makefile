@@ -13,7 +13,7 @@ STATIC = $(abspath $(TARGET))/$(shell uname -m)-unknown-linux-musl/tests/fullbor
 WHEEL_PROFILE ?= release
 WHEELS ?= $(abspath $(TARGET))/wheels
 
-.PHONY: build static deb deny libraries demo test test-packages test-python wheel test-tools sanitize miri asan fuzz ports ports-short bench bench-python bench-spark bench-reindexer bench-check lint install uninstall clean help
+.PHONY: build static deb deny libraries demo test test-packages test-python wheel test-tools sanitize miri asan fuzz ports ports-short bench bench-python bench-spark bench-reindexer bench-check lint lint-rust lint-python install uninstall clean help
 
 build: ## build the release binary (the default)
 	$(CARGO) build --release --package fullbore
@@ -103,12 +103,16 @@ bench-reindexer: build test-tools ## measure the claims of load and query (a few
 bench-check: test-tools ## run every measurement of `make bench` once, small, to see that it works; judges no number
 	$(CARGO) bench --profile tests --workspace --bench claims -- --check $(CLAIMS)
 
-lint: ## check format, lints, documentation and the lock file of the peers; warnings are errors
+lint: lint-rust lint-python ## check format, lints, documentation and the lock file of the peers; warnings are errors
+
+lint-rust:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
-	if test -e $(TOOLS)/python/complete; then cd python && $(PYTHON) -m mypy --strict src tests benches; fi
 	$(CARGO) metadata --locked --format-version 1 --manifest-path peers/json/Cargo.toml >/dev/null
+
+lint-python:
+	if test -e $(TOOLS)/python/complete; then cd python && $(PYTHON) -m mypy --strict src tests benches; fi
 
 install: build ## install binary, manual pages and completions under PREFIX
 	install -D -m 755 $(FULLBORE) $(DESTDIR)$(PREFIX)/bin/fullbore
