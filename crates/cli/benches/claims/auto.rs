@@ -89,7 +89,7 @@ fn make(place: &Sandbox, effort: Effort) {
     assert!(words.status().unwrap().success());
 }
 
-fn shell(place: &Sandbox, line: &str) -> Command {
+pub(crate) fn shell(place: &Sandbox, line: &str) -> Command {
     let mut command = place.command("sh");
     command.args(["-c", line]).env("LC_ALL", "C");
     command

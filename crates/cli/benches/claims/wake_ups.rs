@@ -6,6 +6,7 @@ use std::process::Command;
 use fullbore_measure::Summary;
 
 use crate::Effort;
+use crate::auto::shell;
 use crate::pairs::Pairs;
 use crate::sandbox::{Sandbox, fullbore};
 use crate::table::{Outcome, Row};
@@ -105,12 +106,6 @@ fn row(which: &str, bar: f64, measured: f64, notes: Vec<String>) -> Row {
         command: "fullbore run -q LINE".to_owned(),
         notes,
     }
-}
-
-fn shell(place: &Sandbox, line: &str) -> Command {
-    let mut command = place.command("sh");
-    command.args(["-c", line]).env("LC_ALL", "C");
-    command
 }
 
 fn run(place: &Sandbox, line: &str) -> Command {
