@@ -284,7 +284,12 @@ impl Session {
         onlooker.interval().map(|interval| Instant::now() + interval)
     }
 
-    fn record(&self, elapsed_ns: u64, exit_status: Option<i32>) -> (RunRecord, Numbers) {
+    fn record(
+        &self,
+        elapsed_ns: u64,
+        idle_cpu_ns: Option<u64>,
+        exit_status: Option<i32>,
+    ) -> (RunRecord, Numbers) {
         let frame = Frame {
             command: &self.command,
             started_unix_ns: self.started.unix_ns,
@@ -293,7 +298,7 @@ impl Session {
             job: self.job.as_ref(),
             cpu_ns: exit_status.and_then(|_| self.children_cpu_ns()),
             observer_cpu_ns: nanoseconds(cpu_time(ClockId::ProcessCPUTime)),
-            idle_cpu_ns: self.idle_cpu_ns(),
+            idle_cpu_ns,
             wake_ups: self.waking.outcome(),
             host: &self.host,
         };
@@ -304,7 +309,7 @@ impl Session {
 
     fn snapshot(&mut self) -> Snapshot {
         self.watch.learn_statuses();
-        let (record, numbers) = self.record(self.elapsed_ns(), None);
+        let (record, numbers) = self.record(self.elapsed_ns(), self.idle_cpu_ns(), None);
         self.watch.snapshot(record, &numbers)
     }
 
@@ -423,16 +428,17 @@ impl Session {
         self.collect_the_last();
         self.watch.note_status(self.started.pid, exit_status);
         self.watch.finish(Duration::ZERO);
-        self.waking.finish(elapsed_ns);
+        // Before a price is measured, during which CPUs sleep, too.
+        let idle_cpu_ns = self.idle_cpu_ns();
+        self.waking.finish(&self.watch.observed.accounts, elapsed_ns);
         let gaps: Vec<String> = self.stolen_time(elapsed_ns).into_iter().collect();
         self.watch.observed.gaps.extend(gaps.iter().cloned());
-        let (mut record, numbers) = self.record(elapsed_ns, Some(exit_status));
+        let (mut record, numbers) = self.record(elapsed_ns, idle_cpu_ns, Some(exit_status));
         if let Some(counting) = self.watch.counting.take() {
             counting.finish(&mut record, &self.watch.observed.topology, &numbers);
         }
         let profile = self.watch.profile(&record, &numbers);
         let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);
-        let idle_cpu_ns = record.idle_cpu_ns;
         let wake_ups = self.waking.outcome();
         self.watch.recorder.end(&End {
             elapsed_ns,

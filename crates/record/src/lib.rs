@@ -196,7 +196,8 @@ pub struct StageRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_ups: Option<u64>,
     /// The share of its life in which it waited for a CPU to wake up, approximately: what it waited for pipes and for a CPU, or its
-    /// wake-ups at their price (`wake_up_price_ns`), whichever is less. `None` when either is unknown.
+    /// wake-ups at their price (`wake_up_price_ns`), whichever is less; no more, for all stages together, than CPUs were idle. `None`
+    /// when it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waking_percent: Option<f64>,
     /// What the CPU and Linux counted, with `--counters`.

@@ -8,6 +8,7 @@ use crate::account::naps::MetAwake;
 use crate::account::on_cpu::StageTimes;
 use crate::account::reason::Reason;
 use crate::account::series::Spent;
+use crate::account::unseen;
 use crate::sample::TaskLook;
 use fullbore_record::Cause;
 
@@ -25,6 +26,8 @@ pub(crate) struct StageSample {
     pub(crate) running_tasks: u32,
     /// Why it waits, by the thread that ranks highest.
     pub(crate) reason: Option<Reason>,
+    /// What it can only wait for, where no sample has met it waiting.
+    pub(crate) likely: Option<Reason>,
     /// Every pipe that one of its threads waits for.
     pub(crate) pipes: BTreeSet<Reason>,
     /// The same from every switch, where that is known.
@@ -88,6 +91,8 @@ pub(crate) struct Divider {
     /// Recent reasons to wait, for waits that began and ended between two samples.
     recent: BTreeMap<Reason, f64>,
     claims: Claims,
+    /// Samples that met it awake, until one does not.
+    awake_samples: u32,
 }
 
 /// A wait that samples themselves cut short, so that the stage is met awake too often.
@@ -105,6 +110,7 @@ impl Default for Divider {
             woken_ns: 0.0,
             recent: BTreeMap::new(),
             claims: Claims::default(),
+            awake_samples: 0,
         }
     }
 }
@@ -118,6 +124,7 @@ impl Divider {
         let length = length_ns as f64;
         let now = sample.now();
         self.remember(now);
+        self.awake_samples += u32::from(now == Some(Now::Running));
         let (running, runnable) = match sample.counted {
             Some(counted) => self.awake_by_switches(sample, counted, length),
             None => self.awake_by_samples(sample, length),
@@ -127,7 +134,7 @@ impl Divider {
         let mut divided = Divided::default();
         divided.spent.running_ns = running;
         divided.spent.runnable_ns = runnable;
-        divided.reasons = self.reasons(now, length, length - running - runnable);
+        divided.reasons = self.reasons(sample, length, length - running - runnable);
         for (reason, ns) in &divided.reasons {
             match reason {
                 Reason::Reading(_) => divided.spent.reading_ns += ns,
@@ -176,6 +183,13 @@ impl Divider {
         (running, preempted + woken)
     }
 
+    /// No sample met it waiting, though it waits.
+    pub(crate) fn is_always_awake(&self) -> bool {
+        self.recent.is_empty()
+            && self.awake_samples >= unseen::SAMPLES
+            && self.met_awake.woken_share() >= unseen::WAITING_SHARE
+    }
+
     fn remember(&mut self, now: Option<Now>) {
         if let Some(Now::Blocked(reason)) = now {
             self.recent.values_mut().for_each(|weight| *weight *= PAST);
@@ -185,8 +199,8 @@ impl Divider {
     }
 
     /// Divides what a stage waited in an interval of this length that ended `now`.
-    fn reasons(&mut self, now: Option<Now>, length: f64, waited: f64) -> Vec<(Reason, f64)> {
-        if let Some(Now::Blocked(reason)) = now {
+    fn reasons(&mut self, sample: &StageSample, length: f64, waited: f64) -> Vec<(Reason, f64)> {
+        if let Some(Now::Blocked(reason)) = sample.now() {
             self.claims.earn(reason, length, waited);
             return self.claims.pay(waited, &BTreeMap::from([(reason, 1.0)]));
         }
@@ -194,7 +208,7 @@ impl Divider {
         let share = if naps { self.met_awake.woken_share() } else { 0.0 };
         self.claims.earn(NAP, share * length, waited);
         if self.recent.is_empty() {
-            return vec![(Reason::Other(Cause::Unknown), waited)];
+            return vec![(sample.likely.unwrap_or(Reason::Other(Cause::Unknown)), waited)];
         }
         self.claims.pay(waited, &self.recent)
     }
@@ -240,6 +254,26 @@ mod tests {
         divider.divide(&StageSample { reason: Some(blocked), ..StageSample::default() }, 10);
         let divided = divider.divide(&running(5_000_000), 12_000_000);
         assert_eq!(divided.reasons, [(blocked, 3_000_000.0)]);
+    }
+
+    #[test]
+    fn a_stage_that_no_sample_meets_waiting_waits_for_what_it_can_only_wait_for() {
+        let mut divider = Divider::default();
+        let (likely, seen) = (Reason::Reading(pipe()), Reason::Writing(pipe()));
+        let sample = StageSample { likely: Some(likely), ..running(5_000_000) };
+        let mut reasons = |sample: &StageSample| {
+            let divided = divider.divide(sample, 12_000_000);
+            let reasons: Vec<Reason> = divided.reasons.iter().map(|(reason, _)| *reason).collect();
+            (reasons, divider.is_always_awake())
+        };
+        let unknown = vec![Reason::Other(Cause::Unknown)];
+        for _ in 1..unseen::SAMPLES {
+            assert_eq!(reasons(&running(5_000_000)), (unknown.clone(), false), "too few samples");
+        }
+        assert_eq!(reasons(&running(5_000_000)), (unknown, true));
+        assert_eq!(reasons(&sample), (vec![likely], true));
+        reasons(&StageSample { reason: Some(seen), ..StageSample::default() });
+        assert_eq!(reasons(&sample), (vec![seen], false));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod programs;
 pub(crate) mod reason;
 pub(crate) mod series;
 pub(crate) mod stage;
+mod unseen;
 mod unsettled;
 mod wakes;
 
@@ -27,6 +28,7 @@ use crate::account::programs::{MainProgram, Programs};
 use crate::account::reason::{Reason, Starving, awaited_pipes, full_pipe, reason, within_par};
 use crate::account::series::Clock;
 use crate::account::stage::StageAccount;
+use crate::account::unseen::likely;
 use crate::account::unsettled::Rates;
 use crate::account::wakes::Wakes;
 use crate::sample::{Doing, Look, ProcessLook};
@@ -125,6 +127,7 @@ impl Accounts {
         self.count_io(look, heirs, now_ns);
         let counted = self.count_switches(topology, look, &moved, &mut samples);
         self.find_full_pipes(topology, &mut samples);
+        self.find_likely_reasons(topology, &mut samples);
         samples.values_mut().for_each(|sample| sample.cpus = self.sums.cpus);
         let waits = self.divide(topology, &samples, now_ns);
         self.count_overlap(topology, counted.as_ref(), now_ns);
@@ -314,6 +317,15 @@ impl Accounts {
             if sample.running_tasks == 0 && sample.reason == Some(Reason::Other(Cause::Child)) {
                 let full = full_pipe(*index, &topology.pipes, &self.starving);
                 sample.reason = full.or(sample.reason);
+            }
+        }
+    }
+
+    /// What stages wait for that no sample has met waiting.
+    fn find_likely_reasons(&self, topology: &Topology, samples: &mut BTreeMap<usize, StageSample>) {
+        for (index, sample) in samples {
+            if self.stages[*index].is_always_awake() {
+                sample.likely = likely(*index, &topology.pipes, &self.starving);
             }
         }
     }

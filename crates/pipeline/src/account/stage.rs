@@ -104,6 +104,11 @@ impl StageAccount {
         self.processes.are_containers
     }
 
+    /// No sample met it waiting, though it waits.
+    pub(crate) fn is_always_awake(&self) -> bool {
+        self.divider.is_always_awake()
+    }
+
     /// It slept more than it did anything else of its own.
     pub(crate) fn sleeps_mostly(&self) -> bool {
         let slept_ns = self.causes.get(&Cause::Sleep).copied().unwrap_or(0.0);

@@ -16,7 +16,7 @@ use crate::summarise::dealt::count_at_the_ends;
 use crate::summarise::doubt::{doubt_read_again, doubt_uncounted_bytes};
 use crate::summarise::names::labels;
 use crate::topology::pipes::{Pipe, PipeKey};
-use crate::wake::{WakeUps, waking_ns};
+use crate::wake::{WakeUps, possible_part, waking_ns};
 use fullbore_diagnose::bound_ns;
 use fullbore_record::{
     Cause, CommandIs, Incident, Job, PipeRecord, RunRecord, SCHEMA, SharesFrom, StageRecord,
@@ -44,7 +44,9 @@ pub(crate) struct Frame<'a> {
 /// The record so far, without findings.
 pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numbers) {
     let numbers = Numbers::of(&observed.topology, &observed.accounts);
-    let summary = Summary { observed, numbers: &numbers, price_ns: frame.wake_ups.price_ns };
+    let mut summary =
+        Summary { observed, numbers: &numbers, price_ns: frame.wake_ups.price_ns, part: 1.0 };
+    summary.part = possible_part(summary.all_waking_ns(), frame.idle_cpu_ns);
     let stages = summary.stages(frame.command);
     let sums = &observed.accounts.sums;
     let cpu_ns: f64 = stages.iter().map(|stage| stage.cpu_ns as f64).sum();
@@ -85,6 +87,8 @@ struct Summary<'a> {
     numbers: &'a Numbers,
     /// What a wake-up costs.
     price_ns: Option<u64>,
+    /// Which part of the wake-ups can have cost that.
+    part: f64,
 }
 
 impl Summary<'_> {
@@ -153,7 +157,14 @@ impl Summary<'_> {
     fn waking_ns(&self, account: &StageAccount) -> Option<f64> {
         let price_ns = self.price_ns.filter(|_| !account.unseen.waits)?;
         let waited_ns = account.spent.waited_to_go_on_ns();
-        (account.wakes.slices > 0).then(|| waking_ns(waited_ns, account.wakes.wake_ups, price_ns))
+        let waking_ns = || self.part * waking_ns(waited_ns, account.wakes.wake_ups, price_ns);
+        (account.wakes.slices > 0).then(waking_ns)
+    }
+
+    fn all_waking_ns(&self) -> f64 {
+        let stages = self.numbers.stage_order.iter();
+        let accounts = stages.map(|index| &self.observed.accounts.stages[*index]);
+        accounts.filter_map(|account| self.waking_ns(account)).sum()
     }
 
     fn pipes(&self) -> Vec<PipeRecord> {

@@ -22,12 +22,14 @@ use crate::wake::keeper::{Keeper, Order};
 use crate::wake::pollers::Pollers;
 use crate::wake::share::{StageTotals, Totals, Window};
 
-pub(crate) use crate::wake::share::waking_ns;
+pub(crate) use crate::wake::share::{possible_part, waking_ns};
 
 /// A run with fewer wake-ups per second loses nothing that matters: 5 % of the time at 75 µs each.
 const INTERESTING_WAKE_UPS: f64 = 600.0;
 /// What is interesting goes on for so long.
 const INTERESTING_NS: u64 = 200_000_000;
+/// A run that is shorter ends before a price is worth the time that it takes to measure it, some 4 ms.
+const WORTH_A_PRICE_NS: u64 = 500_000_000;
 /// More CPUs than this are not kept awake.
 const POLLERS_MAX: usize = 8;
 
@@ -94,28 +96,39 @@ impl Waking {
         Self { cpus, price: Price::Unknown, place, from, waiting_ns: 0, keeping }
     }
 
-    /// Takes in a sample that the accounts have taken in, and does what follows from it.
+    /// Takes in a sample that the accounts have taken in, and does what follows from it: nothing, unless CPUs are to be kept
+    /// awake.
     pub(crate) fn take_in(&mut self, accounts: &Accounts, look: &Look) {
-        let tasks = look.processes.iter().flat_map(|seen| &seen.tasks);
-        self.waiting_ns += tasks.map(|task| task.waiting_ns).sum::<u64>();
-        if self.cpus.len() < 2 {
+        if self.keeping.as_ref().is_none_or(|keeping| keeping.ruled_out.is_some()) {
             return;
         }
+        let tasks = look.processes.iter().flat_map(|seen| &seen.tasks);
+        self.waiting_ns += tasks.map(|task| task.waiting_ns).sum::<u64>();
+        let mut totals = self.totals(accounts, look.at_ns);
+        totals.is_fresh = look.io_was_due;
         if !matches!(self.price, Price::Known(_) | Price::Unavailable) {
-            self.learn_price(&self.totals(accounts, look));
+            self.learn_price(&totals);
         }
-        if self.keeping.as_ref().is_some_and(|keeping| keeping.ruled_out.is_none()) {
-            let mut totals = self.totals(accounts, look);
-            totals.spare_ns = look.io_was_due.then(|| self.spare_ns()).flatten();
-            self.keep(&totals);
-        }
+        totals.spare_ns = look.io_was_due.then(|| self.spare_ns()).flatten();
+        self.keep(&totals);
     }
 
-    /// The run is over: nothing is kept awake any more.
-    pub(crate) fn finish(&mut self, now_ns: u64) {
+    /// The run is over: nothing is kept awake any more. Now that CPUs have nothing else to do is the time to measure a price.
+    pub(crate) fn finish(&mut self, accounts: &Accounts, now_ns: u64) {
         if let Some(keeping) = &mut self.keeping {
             keeping.stop();
             keeping.keeper.finish(now_ns);
+        }
+        let totals = self.totals(accounts, now_ns);
+        let window = Window::between(&Totals::default(), &totals, count(&self.cpus));
+        let is_worth_it = now_ns >= WORTH_A_PRICE_NS
+            && self.cpus.len() > 1
+            && window.most_wake_ups_per_second() >= INTERESTING_WAKE_UPS;
+        if is_worth_it && matches!(self.price, Price::Unknown) {
+            self.price = self.ask();
+        }
+        if let Price::Measuring(answer) = &self.price {
+            self.price = answer.recv().map_or(Price::Unavailable, Price::Known);
         }
     }
 
@@ -135,7 +148,7 @@ impl Waking {
         WakeUps { price_ns, keep_awake }
     }
 
-    fn totals(&self, accounts: &Accounts, look: &Look) -> Totals {
+    fn totals(&self, accounts: &Accounts, at_ns: u64) -> Totals {
         let stages = accounts.stages.iter().map(|stage| StageTotals {
             running_ns: stage.spent.running_ns,
             waited_ns: stage.spent.waited_to_go_on_ns(),
@@ -143,13 +156,13 @@ impl Waking {
         });
         let moved = accounts.stages.iter().filter_map(|stage| stage.io.total);
         Totals {
-            at_ns: look.at_ns,
+            at_ns,
             stages: stages.collect(),
             cpu_ns: accounts.stages.iter().map(|stage| stage.cpu_ns).sum(),
             waiting_ns: self.waiting_ns,
             bytes: moved.map(|io| io.read_bytes + io.written_bytes).sum(),
             spare_ns: None,
-            is_fresh: look.io_was_due,
+            is_fresh: false,
         }
     }
 
@@ -160,7 +173,8 @@ impl Waking {
         Some(idle_ns + self.keeping.as_ref().map_or(0, Keeping::cpu_ns))
     }
 
-    /// Has the price measured when wake-ups become interesting, and takes it in when it is known.
+    /// Has the price measured when wake-ups become interesting, and takes it in when it is known. Stages share the CPUs with the
+    /// measurement meanwhile, so it comes out too low.
     fn learn_price(&mut self, now: &Totals) {
         if let Price::Measuring(answer) = &self.price {
             match answer.try_recv() {
@@ -176,8 +190,27 @@ impl Waking {
         }
         self.from = now.clone();
         if window.most_wake_ups_per_second() >= INTERESTING_WAKE_UPS && window.spare_cpus() >= 1.0 {
-            self.price = ask(self.cpus[0], self.cpus[1], self.place.clone());
+            self.price = self.ask();
         }
+    }
+
+    /// The price between two CPUs: as remembered, or measured on a thread of its own.
+    fn ask(&self) -> Price {
+        let (one, other) = (self.cpus[0], self.cpus[1]);
+        let place = self.place.clone();
+        if let Some(price_ns) = place.as_ref().and_then(|place| price::recall(place, (one, other)))
+        {
+            return Price::Known(price_ns);
+        }
+        let (sender, receiver) = channel();
+        let measuring = thread::Builder::new().name("wake-up price".to_owned()).spawn(move || {
+            let Ok(price_ns) = price::measure(one, other) else { return };
+            if let Some(place) = place {
+                price::remember(&place, (one, other), price_ns);
+            }
+            let _ = sender.send(price_ns);
+        });
+        if measuring.is_ok() { Price::Measuring(receiver) } else { Price::Unavailable }
     }
 
     fn keep(&mut self, now: &Totals) {
@@ -221,20 +254,4 @@ fn ruled_out(cpus: &[usize]) -> Option<&'static str> {
 
 fn count(cpus: &[usize]) -> u32 {
     u32::try_from(cpus.len()).unwrap_or(u32::MAX)
-}
-
-/// The price between two CPUs: as remembered, or measured on a thread of its own.
-fn ask(one: usize, other: usize, place: Option<PathBuf>) -> Price {
-    if let Some(price_ns) = place.as_ref().and_then(|place| price::recall(place, (one, other))) {
-        return Price::Known(price_ns);
-    }
-    let (sender, receiver) = channel();
-    let measuring = thread::Builder::new().name("wake-up price".to_owned()).spawn(move || {
-        let Ok(price_ns) = price::measure(one, other) else { return };
-        if let Some(place) = place {
-            price::remember(&place, (one, other), price_ns);
-        }
-        let _ = sender.send(price_ns);
-    });
-    if measuring.is_ok() { Price::Measuring(receiver) } else { Price::Unavailable }
 }

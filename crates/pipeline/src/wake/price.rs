@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use crate::wake::pollers::pin_to;
 
-/// Round trips that are timed; the median counts.
-const ROUND_TRIPS: usize = 200;
-/// They take 30 ms at most where CPUs have nothing else to do.
+/// Round trips that are timed; the median counts. They take 10 ms at most where CPUs have nothing else to do.
+const ROUND_TRIPS: usize = 64;
+/// Where they take longer than this, something else is going on.
 const TIME_LIMIT: Duration = Duration::from_millis(500);
 
 /// How much longer it takes to wake a thread on another CPU than on this one, in nanoseconds.

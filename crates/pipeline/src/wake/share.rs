@@ -9,6 +9,17 @@ pub(crate) fn waking_ns(waited_ns: f64, wake_ups: f64, price_ns: u64) -> f64 {
     waited_ns.min(wake_ups * price_ns as f64).max(0.0)
 }
 
+/// While a CPU wakes up, Linux counts it as idle for about this part of the time: the rest is the interrupt, and the start of
+/// the thread that was woken. See docs/wake-ups.md for the measurement.
+const IDLE_PART: f64 = 0.8;
+
+/// Which part of all these waits there can have been, if CPUs were idle for `idle_ns`. A thread whose CPU is in use
+/// when it is woken waits for that CPU, and not for it to wake up.
+pub(crate) fn possible_part(waking_ns: f64, idle_ns: Option<u64>) -> f64 {
+    let Some(idle_ns) = idle_ns.filter(|_| waking_ns > 0.0) else { return 1.0 };
+    (idle_ns as f64 / IDLE_PART / waking_ns).min(1.0)
+}
+
 /// Sums since the start of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Totals {
@@ -78,12 +89,10 @@ impl Window {
     /// The share of the window in which the critical stage, which ran most, waited to be woken. Whoever waits for a busy stage
     /// is woken often, too, and loses nothing by it.
     pub(crate) fn critical_waking_share(&self, price_ns: u64) -> f64 {
-        let stages = self.stages.iter().map(|stage| {
-            let waking_ns = waking_ns(stage.waited_ns, stage.wake_ups, price_ns);
-            (stage.running_ns, waking_ns)
-        });
-        let critical = stages.max_by(|one, other| one.0.total_cmp(&other.0));
-        critical.map_or(0.0, |(_, waking_ns)| waking_ns / self.length_ns.max(1) as f64)
+        let waking_ns = |stage: &StageTotals| waking_ns(stage.waited_ns, stage.wake_ups, price_ns);
+        let part = possible_part(self.stages.iter().map(waking_ns).sum(), Some(self.spare_ns));
+        let critical = self.stages.iter().max_by(|a, b| a.running_ns.total_cmp(&b.running_ns));
+        critical.map_or(0.0, |stage| part * waking_ns(stage) / self.length_ns.max(1) as f64)
     }
 
     /// CPUs' worth of time that nobody used.
@@ -118,6 +127,15 @@ mod tests {
         assert_eq!(waking_ns(1e9, 1000.0, 33_000), 33e6);
         assert_eq!(waking_ns(1e6, 1000.0, 33_000), 1e6);
         assert_eq!(waking_ns(1e9, 0.0, 33_000), 0.0);
+    }
+
+    #[test]
+    fn stages_wait_to_be_woken_no_longer_than_cpus_are_idle() {
+        assert_eq!(possible_part(1e9, None), 1.0);
+        assert_eq!(possible_part(0.0, Some(0)), 1.0);
+        assert_eq!(possible_part(1e9, Some(2_000_000_000)), 1.0);
+        assert_eq!(possible_part(1e9, Some(400_000_000)), 0.5);
+        assert_eq!(possible_part(1e9, Some(0)), 0.0);
     }
 
     #[test]
