@@ -64,7 +64,7 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (30; needs rustup, installs what
 	scripts/fuzz $(or $(FUZZ_SECONDS),30)
 
 sanitize: ## run the bookkeeping under Miri and what lends or shares memory under AddressSanitizer (needs Rust nightly)
-	scripts/install-nightly miri rust-src
+	scripts/install-nightly miri
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target miri asan
 
 # Miri runs on one CPU and takes a minute, while the other is built. It is slow: few cases.
@@ -73,7 +73,7 @@ miri:
 
 asan:
 	CARGO_PROFILE_DEV_OPT_LEVEL=1 RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --package fullbore-pipe --package fullbore-apparatus --package fullbore-feed \
-		-Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test exchange --test options --test integrity --test pages --test passing --test memory --test flow
+		--target $$(rustc -vV | sed -n 's/^host: //p') --target-dir $(TARGET)/sanitize --lib --test writer --test exchange --test options --test integrity --test pages --test passing --test memory --test flow
 
 ports: ## run the tests under QEMU on other CPUs (AArch64, RISC-V, s390x, old x86-64) and kernels (hours; installs what it needs)
 	CARGO="$(CARGO)" scripts/ports $(PLATFORMS)

@@ -100,7 +100,7 @@ fn cpus_are_kept_awake_where_all_that_happens_is_waking_up() {
 fn wake_ups_are_counted_and_nothing_is_done_without_the_option() {
     require_programs!("taskset", "timeout");
     require!(has_two_cpus(), "there is only one CPU");
-    // The price is measured only while a CPU is idle.
+    // The price is measured only while nothing else runs.
     let _alone = Pass::alone();
     let record = Sandbox::new().record(&[], &round_and_round(1));
     let most = record.stages.iter().filter_map(|stage| stage.wake_ups).max();

@@ -149,7 +149,7 @@ fn watch(
     let end = duration.map(|duration| begin + duration);
     let mut next_show = onlooker.interval().map(|interval| begin + interval);
     loop {
-        let spent = attached.sample();
+        let spent = attached.sample_and(|accounts, look| pace.take_in(accounts, look));
         if attached.has_ended() {
             return;
         }

@@ -12,9 +12,11 @@ use fullbore_profile::Profile;
 use fullbore_record::{PipeRecord, RunRecord, Snapshot};
 use rustix::time::ClockId;
 
+use crate::account::Accounts;
 use crate::observed::Observed;
 use crate::profiling::{HERTZ, Profiling};
 use crate::recording::{End, Recorder, Start};
+use crate::sample::Look;
 use crate::sampler::{Guests, Sampler};
 use crate::summarise::{Frame, Numbers, record};
 use crate::topology::pipes::Pipes;
@@ -91,7 +93,12 @@ impl Attached {
 
     /// Takes a sample; returns the CPU time it took.
     pub(crate) fn sample(&mut self) -> Duration {
-        let spent = self.watch.sample(self.elapsed_ns(), |_, _| {});
+        self.sample_and(|_, _| {})
+    }
+
+    /// Takes a sample, and lets `then` see what follows from it; returns the CPU time it took.
+    pub(crate) fn sample_and(&mut self, then: impl FnOnce(&Accounts, &Look)) -> Duration {
+        let spent = self.watch.sample(self.elapsed_ns(), then);
         self.spent += spent;
         if self.age_ns.is_none() {
             self.age_ns = self.find_age_ns();

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use crate::account::Accounts;
+use crate::sample::Look;
+
 /// Samples follow each other this closely at first …
 const FIRST_INTERVAL_NS: u64 = 1_000_000;
 /// … and even more closely in the first moments, because short stages come and go.
@@ -59,8 +62,16 @@ impl Pace {
         Self { is_close, ..self }
     }
 
+    /// Takes in how often stages call read(2) and write(2), if that was just counted.
+    pub(crate) fn take_in(&mut self, accounts: &Accounts, look: &Look) {
+        if look.io_was_due {
+            let counted = accounts.stages.iter().filter_map(|stage| stage.io.total);
+            self.note_calls(counted.map(|io| io.read_calls + io.write_calls).sum(), look.at_ns);
+        }
+    }
+
     /// All stages together have made so many calls until this moment.
-    pub(crate) fn note_calls(&mut self, calls: u64, now_ns: u64) {
+    fn note_calls(&mut self, calls: u64, now_ns: u64) {
         let (calls_before, then_ns) = self.noted;
         let grown = calls.saturating_sub(calls_before);
         let passed_ns = now_ns.saturating_sub(then_ns).max(1);

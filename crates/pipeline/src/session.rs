@@ -154,6 +154,19 @@ struct Before {
     cpus: Option<CpuTimes>,
 }
 
+/// What became of the CPUs during a run, as far as its stages did not use them.
+#[derive(Clone, Copy, Debug)]
+struct Used {
+    /// Time in which they had nothing to do, summed over them.
+    idle_ns: Option<u64>,
+    /// What fullbore itself used.
+    observer_ns: u64,
+}
+
+fn observer_cpu_ns() -> u64 {
+    nanoseconds(cpu_time(ClockId::ProcessCPUTime))
+}
+
 impl Session {
     fn begin(
         command: &Command,
@@ -251,10 +264,7 @@ impl Session {
         }
         let (waking, pace) = (&mut self.waking, &mut self.pace);
         self.watch.sample(now_ns, |accounts, look| {
-            if look.io_was_due {
-                let counted = accounts.stages.iter().filter_map(|stage| stage.io.total);
-                pace.note_calls(counted.map(|io| io.read_calls + io.write_calls).sum(), now_ns);
-            }
+            pace.take_in(accounts, look);
             waking.take_in(accounts, look);
         })
     }
@@ -287,7 +297,7 @@ impl Session {
     fn record(
         &self,
         elapsed_ns: u64,
-        idle_cpu_ns: Option<u64>,
+        used: Used,
         exit_status: Option<i32>,
     ) -> (RunRecord, Numbers) {
         let frame = Frame {
@@ -297,8 +307,8 @@ impl Session {
             exit_status,
             job: self.job.as_ref(),
             cpu_ns: exit_status.and_then(|_| self.children_cpu_ns()),
-            observer_cpu_ns: nanoseconds(cpu_time(ClockId::ProcessCPUTime)),
-            idle_cpu_ns,
+            observer_cpu_ns: used.observer_ns,
+            idle_cpu_ns: used.idle_ns,
             wake_ups: self.waking.outcome(),
             host: &self.host,
         };
@@ -309,7 +319,8 @@ impl Session {
 
     fn snapshot(&mut self) -> Snapshot {
         self.watch.learn_statuses();
-        let (record, numbers) = self.record(self.elapsed_ns(), self.idle_cpu_ns(), None);
+        let used = Used { idle_ns: self.idle_cpu_ns(), observer_ns: observer_cpu_ns() };
+        let (record, numbers) = self.record(self.elapsed_ns(), used, None);
         self.watch.snapshot(record, &numbers)
     }
 
@@ -428,24 +439,25 @@ impl Session {
         self.collect_the_last();
         self.watch.note_status(self.started.pid, exit_status);
         self.watch.finish(Duration::ZERO);
-        // Before a price is measured, during which CPUs sleep, too.
-        let idle_cpu_ns = self.idle_cpu_ns();
-        self.waking.finish(&self.watch.observed.accounts, elapsed_ns);
+        // Before a price is measured, which is no part of the run.
+        let used = Used { idle_ns: self.idle_cpu_ns(), observer_ns: observer_cpu_ns() };
         let gaps: Vec<String> = self.stolen_time(elapsed_ns).into_iter().collect();
+        let is_in_a_hurry = self.was_interrupted || status & 0x7f != 0;
+        self.waking.finish(&self.watch.observed.accounts, elapsed_ns, is_in_a_hurry);
         self.watch.observed.gaps.extend(gaps.iter().cloned());
-        let (mut record, numbers) = self.record(elapsed_ns, idle_cpu_ns, Some(exit_status));
+        let (mut record, numbers) = self.record(elapsed_ns, used, Some(exit_status));
         if let Some(counting) = self.watch.counting.take() {
             counting.finish(&mut record, &self.watch.observed.topology, &numbers);
         }
         let profile = self.watch.profile(&record, &numbers);
-        let (cpu_ns, observer_cpu_ns) = (record.cpu_ns, record.observer_cpu_ns);
+        let cpu_ns = record.cpu_ns;
         let wake_ups = self.waking.outcome();
         self.watch.recorder.end(&End {
             elapsed_ns,
             exit_status,
             cpu_ns,
-            observer_cpu_ns,
-            idle_cpu_ns,
+            observer_cpu_ns: used.observer_ns,
+            idle_cpu_ns: used.idle_ns,
             wake_ups,
             gaps,
         });

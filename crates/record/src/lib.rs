@@ -103,8 +103,8 @@ pub struct RunRecord {
     /// What became of the commands that `run --auto` offered to make faster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub auto: Vec<AutoRecord>,
-    /// What it costs to wake a thread on a CPU that sleeps, more than on one that is awake; `None` when it was not measured,
-    /// because nothing depended on it.
+    /// What it costs to wake a thread on a CPU that sleeps, more than on one that is awake; `None` when it was not measured:
+    /// nothing depended on it, the run was short, or CPUs were in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_up_price_ns: Option<u64>,
     /// What `run --keep-awake` did; `None` without it.
@@ -196,8 +196,8 @@ pub struct StageRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_ups: Option<u64>,
     /// The share of its life in which it waited for a CPU to wake up, approximately: what it waited for pipes and for a CPU, or its
-    /// wake-ups at their price (`wake_up_price_ns`), whichever is less; no more, for all stages together, than CPUs were idle. `None`
-    /// when it is unknown.
+    /// wake-ups at their price (`wake_up_price_ns`), whichever is less; for all stages together no more than the
+    /// time in which CPUs were idle allows. `None` when it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waking_percent: Option<f64>,
     /// What the CPU and Linux counted, with `--counters`.

@@ -91,7 +91,7 @@ pub(crate) struct Divider {
     /// Recent reasons to wait, for waits that began and ended between two samples.
     recent: BTreeMap<Reason, f64>,
     claims: Claims,
-    /// Samples that met it awake, until one does not.
+    /// How many samples met it awake.
     awake_samples: u32,
 }
 

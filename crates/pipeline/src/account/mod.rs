@@ -368,7 +368,10 @@ impl Accounts {
             }
             for (reason, ns) in divided.reasons {
                 self.note_wait(&reason, ns);
-                waits.push((*index, reason));
+                // Who uses which end of a pipe follows from what was seen.
+                if sample.likely != Some(reason) {
+                    waits.push((*index, reason));
+                }
             }
         }
         waits

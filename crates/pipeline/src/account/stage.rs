@@ -6,6 +6,7 @@ use crate::account::divide::{Divided, Divider, Now, StageSample};
 use crate::account::programs::Programs;
 use crate::account::reason::Reason;
 use crate::account::series::{Clock, Series, Spent};
+use crate::account::unseen;
 use crate::account::wakes::Wakes;
 use crate::sample::IoCount;
 use fullbore_record::Cause;
@@ -106,7 +107,8 @@ impl StageAccount {
 
     /// No sample met it waiting, though it waits.
     pub(crate) fn is_always_awake(&self) -> bool {
-        self.divider.is_always_awake()
+        let is_woken_often = self.wakes.wake_ups >= unseen::WAKE_UPS * self.life_ns() * 1e-9;
+        self.divider.is_always_awake() && self.wakes.slices > 0 && is_woken_often
     }
 
     /// It slept more than it did anything else of its own.

@@ -179,7 +179,7 @@ impl Sampler {
     pub(crate) fn census(&mut self, topology: &Topology, now_ns: u64) -> Census {
         let all_were_stopped = self.looks.all_were_stopped;
         let mut census = Census { at_ns: now_ns, all_were_stopped, ..Census::default() };
-        self.read_tasks();
+        self.processes.values_mut().for_each(|process| process.read(&mut self.buffer));
         if self.looks.samples == 0 && topology.roots.shell != 0 {
             census.born.extend(self.begin(topology.roots.own, topology.roots.shell, now_ns));
         }
@@ -200,19 +200,6 @@ impl Sampler {
         }
         self.sockets.look(&self.root, &self.processes, now_ns);
         census
-    }
-
-    /// Reads every thread, and begins with another process each time: what shares a CPU with this thread and is woken while
-    /// others are being read has to wait for that CPU, so the last one would never be seen to wait for data.
-    fn read_tasks(&mut self) {
-        let processes = self.processes.len().max(1) as u64;
-        let first = usize::try_from(self.looks.samples % processes).unwrap_or(0);
-        for process in self.processes.values_mut().skip(first) {
-            process.read(&mut self.buffer);
-        }
-        for process in self.processes.values_mut().take(first) {
-            process.read(&mut self.buffer);
-        }
     }
 
     /// Looks at every task once.

@@ -46,7 +46,7 @@ pub(crate) fn record(observed: &Observed, frame: &Frame<'_>) -> (RunRecord, Numb
     let numbers = Numbers::of(&observed.topology, &observed.accounts);
     let mut summary =
         Summary { observed, numbers: &numbers, price_ns: frame.wake_ups.price_ns, part: 1.0 };
-    summary.part = possible_part(summary.all_waking_ns(), frame.idle_cpu_ns);
+    summary.part = possible_part(summary.all_waking_ns(), summary.idle_ns(frame));
     let stages = summary.stages(frame.command);
     let sums = &observed.accounts.sums;
     let cpu_ns: f64 = stages.iter().map(|stage| stage.cpu_ns as f64).sum();
@@ -159,6 +159,15 @@ impl Summary<'_> {
         let waited_ns = account.spent.waited_to_go_on_ns();
         let waking_ns = || self.part * waking_ns(waited_ns, account.wakes.wake_ups, price_ns);
         (account.wakes.slices > 0).then(waking_ns)
+    }
+
+    /// How long CPUs that the run may use had nothing to do.
+    fn idle_ns(&self, frame: &Frame<'_>) -> Option<u64> {
+        let idle_ns = frame.idle_cpu_ns?;
+        let accounts = self.observed.accounts.stages.iter();
+        let used_ns: u64 = accounts.map(|account| account.cpu_ns).sum();
+        let there_is_ns = u64::from(frame.host.cpus).saturating_mul(frame.elapsed_ns);
+        Some(idle_ns.min(there_is_ns.saturating_sub(used_ns)))
     }
 
     fn all_waking_ns(&self) -> f64 {

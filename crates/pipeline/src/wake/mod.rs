@@ -7,9 +7,11 @@ mod pollers;
 mod price;
 mod share;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
+use std::time::Duration;
 
 use fullbore_proc::{Root, clock_ticks_per_second};
 use fullbore_record::KeepAwakeRecord;
@@ -20,16 +22,14 @@ use crate::account::Accounts;
 use crate::sample::Look;
 use crate::wake::keeper::{Keeper, Order};
 use crate::wake::pollers::Pollers;
-use crate::wake::share::{StageTotals, Totals, Window};
+use crate::wake::share::{INTERESTING_WAKE_UPS, StageTotals, Totals, Window};
 
 pub(crate) use crate::wake::share::{possible_part, waking_ns};
 
-/// A run with fewer wake-ups per second loses nothing that matters: 5 % of the time at 75 µs each.
-const INTERESTING_WAKE_UPS: f64 = 600.0;
 /// What is interesting goes on for so long.
 const INTERESTING_NS: u64 = 200_000_000;
-/// A run that is shorter ends before a price is worth the time that it takes to measure it, some 4 ms.
-const WORTH_A_PRICE_NS: u64 = 500_000_000;
+/// At the end of a run, a price takes 2 to 4 ms; nobody waits longer than this for it.
+const PATIENCE: Duration = Duration::from_millis(30);
 /// More CPUs than this are not kept awake.
 const POLLERS_MAX: usize = 8;
 
@@ -92,8 +92,10 @@ impl Waking {
             ruled_out: ruled_out(&cpus),
         });
         let from = Totals::default();
-        let place = remember_in.and_then(price::place);
-        Self { cpus, price: Price::Unknown, place, from, waiting_ns: 0, keeping }
+        let place = remember_in.and_then(price::place).filter(|_| cpus.len() > 1);
+        let known = place.as_ref().and_then(|place| price::recall(place, (cpus[0], cpus[1])));
+        let price = known.map_or(Price::Unknown, Price::Known);
+        Self { cpus, price, place, from, waiting_ns: 0, keeping }
     }
 
     /// Takes in a sample that the accounts have taken in, and does what follows from it: nothing, unless CPUs are to be kept
@@ -113,22 +115,26 @@ impl Waking {
         self.keep(&totals);
     }
 
-    /// The run is over: nothing is kept awake any more. Now that CPUs have nothing else to do is the time to measure a price.
-    pub(crate) fn finish(&mut self, accounts: &Accounts, now_ns: u64) {
+    /// The run is over: nothing is kept awake any more. Now that CPUs have nothing else to do is the time to measure a price,
+    /// unless somebody `is_in_a_hurry`.
+    pub(crate) fn finish(&mut self, accounts: &Accounts, now_ns: u64, is_in_a_hurry: bool) {
         if let Some(keeping) = &mut self.keeping {
             keeping.stop();
             keeping.keeper.finish(now_ns);
         }
         let totals = self.totals(accounts, now_ns);
         let window = Window::between(&Totals::default(), &totals, count(&self.cpus));
-        let is_worth_it = now_ns >= WORTH_A_PRICE_NS
-            && self.cpus.len() > 1
-            && window.most_wake_ups_per_second() >= INTERESTING_WAKE_UPS;
+        let is_worth_it = self.cpus.len() > 1 && window.is_worth_a_price() && !is_in_a_hurry;
         if is_worth_it && matches!(self.price, Price::Unknown) {
-            self.price = self.ask();
+            let place = self.place.clone();
+            self.price = self.ask(move |one, other| {
+                let price_ns = price::measure_alone(one, other)?;
+                place.iter().for_each(|place| price::remember(place, (one, other), price_ns));
+                Ok(price_ns)
+            });
         }
         if let Price::Measuring(answer) = &self.price {
-            self.price = answer.recv().map_or(Price::Unavailable, Price::Known);
+            self.price = answer.recv_timeout(PATIENCE).map_or(Price::Unavailable, Price::Known);
         }
     }
 
@@ -174,7 +180,7 @@ impl Waking {
     }
 
     /// Has the price measured when wake-ups become interesting, and takes it in when it is known. Stages share the CPUs with the
-    /// measurement meanwhile, so it comes out too low.
+    /// measurement meanwhile, so it comes out too low, and is not remembered.
     fn learn_price(&mut self, now: &Totals) {
         if let Price::Measuring(answer) = &self.price {
             match answer.try_recv() {
@@ -190,25 +196,18 @@ impl Waking {
         }
         self.from = now.clone();
         if window.most_wake_ups_per_second() >= INTERESTING_WAKE_UPS && window.spare_cpus() >= 1.0 {
-            self.price = self.ask();
+            self.price = self.ask(price::measure);
         }
     }
 
-    /// The price between two CPUs: as remembered, or measured on a thread of its own.
-    fn ask(&self) -> Price {
+    /// Has the price between two CPUs measured on a thread of its own.
+    fn ask(&self, measure: impl FnOnce(usize, usize) -> io::Result<u64> + Send + 'static) -> Price {
         let (one, other) = (self.cpus[0], self.cpus[1]);
-        let place = self.place.clone();
-        if let Some(price_ns) = place.as_ref().and_then(|place| price::recall(place, (one, other)))
-        {
-            return Price::Known(price_ns);
-        }
         let (sender, receiver) = channel();
         let measuring = thread::Builder::new().name("wake-up price".to_owned()).spawn(move || {
-            let Ok(price_ns) = price::measure(one, other) else { return };
-            if let Some(place) = place {
-                price::remember(&place, (one, other), price_ns);
+            if let Ok(price_ns) = measure(one, other) {
+                let _ = sender.send(price_ns);
             }
-            let _ = sender.send(price_ns);
         });
         if measuring.is_ok() { Price::Measuring(receiver) } else { Price::Unavailable }
     }

@@ -9,8 +9,13 @@ pub(crate) fn waking_ns(waited_ns: f64, wake_ups: f64, price_ns: u64) -> f64 {
     waited_ns.min(wake_ups * price_ns as f64).max(0.0)
 }
 
+/// A run with fewer wake-ups per second loses nothing that matters: 5 % of the time at 75 µs each.
+pub(crate) const INTERESTING_WAKE_UPS: f64 = 600.0;
+/// A run that is shorter ends before the price is worth the milliseconds that it takes to measure it.
+const WORTH_A_PRICE_NS: u64 = 500_000_000;
+
 /// While a CPU wakes up, Linux counts it as idle for about this part of the time: the rest is the interrupt, and the start of
-/// the thread that was woken. See docs/wake-ups.md for the measurement.
+/// the thread that was woken. docs/wake-ups.md has what was measured.
 const IDLE_PART: f64 = 0.8;
 
 /// Which part of all these waits there can have been, if CPUs were idle for `idle_ns`. A thread whose CPU is in use
@@ -80,6 +85,12 @@ impl Window {
         }
     }
 
+    /// Whether it is worth the time to learn what a wake-up costs.
+    pub(crate) fn is_worth_a_price(&self) -> bool {
+        self.length_ns >= WORTH_A_PRICE_NS
+            && self.most_wake_ups_per_second() >= INTERESTING_WAKE_UPS
+    }
+
     /// Wake-ups per second of the stage that has most.
     pub(crate) fn most_wake_ups_per_second(&self) -> f64 {
         let most = self.stages.iter().map(|stage| stage.wake_ups).fold(0.0, f64::max);
@@ -136,6 +147,32 @@ mod tests {
         assert_eq!(possible_part(1e9, Some(2_000_000_000)), 1.0);
         assert_eq!(possible_part(1e9, Some(400_000_000)), 0.5);
         assert_eq!(possible_part(1e9, Some(0)), 0.0);
+    }
+
+    #[test]
+    fn a_price_is_worth_its_time_where_a_stage_was_woken_often_for_a_while() {
+        let window = |at_ns, wake_ups| {
+            let stage = StageTotals { wake_ups, ..StageTotals::default() };
+            let to = Totals { at_ns, stages: vec![stage], ..Totals::default() };
+            Window::between(&Totals::default(), &to, 2)
+        };
+        assert!(window(500_000_000, 300.0).is_worth_a_price());
+        assert!(!window(499_000_000, 300.0).is_worth_a_price(), "too short");
+        assert!(!window(500_000_000, 299.0).is_worth_a_price(), "too few");
+    }
+
+    #[test]
+    fn a_stage_whose_cpus_are_in_use_does_not_wait_for_them_to_wake_up() {
+        let stage = StageTotals { running_ns: 0.4e9, waited_ns: 0.6e9, wake_ups: 20_000.0 };
+        let to = Totals {
+            at_ns: 1_000_000_000,
+            stages: vec![stage],
+            spare_ns: Some(80_000_000),
+            ..Totals::default()
+        };
+        let from = Totals { spare_ns: Some(0), ..Totals::default() };
+        let share = Window::between(&from, &to, 2).critical_waking_share(30_000);
+        assert!((share - 0.1).abs() < 1e-9, "{share}");
     }
 
     #[test]
