@@ -196,3 +196,13 @@ pub(crate) fn has_open(pid: u32, name: &str) -> Option<()> {
     };
     fds.find_map(is_it)
 }
+
+/// Whether a process holds another one by a descriptor (pidfd_open(2)), which tells how it ended even after it was waited for.
+pub(crate) fn holds(pid: u32, other: u32) -> Option<()> {
+    let mut infos = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).ok()?;
+    let is_it = |entry: std::io::Result<std::fs::DirEntry>| {
+        let info = std::fs::read_to_string(entry.ok()?.path()).ok()?;
+        info.lines().any(|line| line == format!("Pid:\t{other}")).then_some(())
+    };
+    infos.find_map(is_it)
+}

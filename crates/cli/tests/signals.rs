@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::processes::{Process, has_open, marked, running};
+use crate::processes::{Process, holds, marked, running};
 use crate::require::kernel_is_at_least;
 use crate::sandbox::{Sandbox, finish, fullbore, status_text, wait_or_kill, within};
 use crate::terminal::{SOON, Terminal};
@@ -196,7 +196,7 @@ fn said_by_a_trap(trap: &str, first: &str, send: impl Fn(Pid)) -> String {
     let line = format!("trap '{trap}' TERM; {first} | cat; sleep 0.4; echo end");
     let mut child = place.fullbore(&["run", "-q", &line]).stdout(Stdio::piped()).spawn().unwrap();
     let stage = wait_until_running(&place, first);
-    let is_watched = within(SOON, || has_open(child.id(), &format!("/proc/{}/", stage.0)));
+    let is_watched = within(SOON, || holds(child.id(), stage.0));
     assert!(is_watched.is_some(), "fullbore does not watch the stage");
     send(Pid::from_child(&child));
     assert!(wait_or_kill(&mut child, "a trap").success());

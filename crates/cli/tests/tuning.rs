@@ -6,6 +6,7 @@ use std::process::{Child, Stdio};
 
 use fullbore_record::{Outcome, TuningRecord};
 
+use crate::gate::Pass;
 use crate::sandbox::{
     Sandbox, finish, fullbore, is_installed, relay_ends, wait_or_kill, with_fixture,
 };
@@ -26,6 +27,24 @@ fn hold(place: &Sandbox, pipes: u64) -> Child {
     std::io::BufReader::new(holder.stdout.take().unwrap()).read_line(&mut count).unwrap();
     assert_eq!(count.trim(), pipes.to_string(), "the user has no more pipes of 1 MiB");
     holder
+}
+
+/// One wide pipe between narrow ones would bring nothing: the stages would go on in the rhythm of the narrow ones.
+#[test]
+fn all_pipes_of_stages_that_wake_each_other_all_the_time_grow_at_once() {
+    let _alone = Pass::alone();
+    let line = "head -c 2G /dev/zero | cat | wc -c";
+    let record = Sandbox::new().record(&[], line);
+    let first = record.tuning.first().unwrap_or_else(|| panic!("{record:#?}")).at_ns;
+    let at_once = record.tuning.iter().filter(|change| change.at_ns == first);
+    let grown: Vec<u32> = at_once
+        .filter(|change| change.to_bytes > change.from_bytes)
+        .map(|change| change.pipe)
+        .collect();
+    assert!(grown.contains(&1) && grown.contains(&2), "{:?}", record.tuning);
+    let is_told = |change: &TuningRecord| change.reason.contains("with all pipes wider");
+    assert!(record.tuning.iter().any(is_told), "{:?}", record.tuning);
+    assert_eq!(Sandbox::new().record(&["--no-tune"], line).tuning, []);
 }
 
 /// What tuning did in a run of the user.

@@ -355,7 +355,8 @@ impl Session {
             Sender::ToUsAlone => self.started.signal(number),
             Sender::Terminal => self.was_interrupted |= matches!(number, SIGINT | SIGQUIT),
             Sender::Unclear { pid } => {
-                let known = self.watch.observed.topology.processes.keys().copied();
+                let processes = self.watch.observed.topology.processes.iter();
+                let known = processes.map(|(pid, process)| (*pid, process.first_ns));
                 let a_moment_ago_ns = self.elapsed_ns().saturating_sub(A_MOMENT_NS);
                 let root = Root::system();
                 self.doubts.push(Doubt::new(&root, number, pid, known, a_moment_ago_ns));
@@ -372,7 +373,8 @@ impl Session {
         self.doubts = later;
         for doubt in due {
             let status_of = |pid| self.watch.sampler.leaders.status_of(pid);
-            let ended: Vec<i32> = self.watch.sampler.leaders.ended_since(doubt.since_ns).collect();
+            let ended: Vec<(i32, u64)> =
+                self.watch.sampler.leaders.ended_since(doubt.since_ns).collect();
             if doubt.must_pass_on(&Root::system(), self.started.pid, &ended, status_of) {
                 self.started.signal(doubt.number);
             }

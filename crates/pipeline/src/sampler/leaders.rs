@@ -59,9 +59,8 @@ impl Leaders {
         self.told.get(&pid).copied().or_else(|| self.held.get(&pid)?.wait_status())
     }
 
-    /// Those that ended after `since_ns`.
-    pub(crate) fn ended_since(&self, since_ns: u64) -> impl Iterator<Item = i32> {
-        let ended = self.ended.iter().filter(move |(_, at_ns)| *at_ns >= since_ns);
-        ended.map(|(pid, _)| *pid)
+    /// Those that ended after `since_ns`, each with the time at which that was seen.
+    pub(crate) fn ended_since(&self, since_ns: u64) -> impl Iterator<Item = (i32, u64)> {
+        self.ended.iter().copied().filter(move |(_, at_ns)| *at_ns >= since_ns)
     }
 }

@@ -23,8 +23,8 @@ pub(crate) struct Doubt {
     pub(crate) number: i32,
     /// When to decide.
     pub(crate) due: Instant,
-    /// Processes of the same group that lived when the signal came.
-    witnesses: Vec<i32>,
+    /// Processes of the same group that lived when the signal came, and when they were first seen.
+    witnesses: Vec<(i32, u64)>,
     /// Processes that ended after this moment of the run may have ended of it.
     pub(crate) since_ns: u64,
 }
@@ -41,45 +41,51 @@ pub(crate) enum Evidence {
 }
 
 impl Doubt {
-    /// A doubt about a signal that came just now. `known` are the processes of the pipeline, seen before.
+    /// A doubt about a signal that came just now. `known` are the processes of the pipeline, and when they were first seen.
     pub(crate) fn new(
         root: &Root,
         number: i32,
         sender: Option<i32>,
-        known: impl Iterator<Item = i32>,
+        known: impl Iterator<Item = (i32, u64)>,
         since_ns: u64,
     ) -> Self {
         // In a container, the group may be 0: it began outside.
         let group_of = |pid: i32| root.stat(pid).map(|stat| stat.group);
         let own = group_of(getpid().as_raw_pid());
-        let is_of_group = |pid: &i32| own.is_some() && group_of(*pid) == own;
+        let is_of_group = |(pid, _): &(i32, u64)| own.is_some() && group_of(*pid) == own;
         // Who signals the group to which it belongs gets the signal, too.
+        let sender = sender.map(|pid| (pid, 0));
         let witnesses = known.chain(sender).filter(is_of_group).collect();
         Self { number, due: Instant::now() + SETTLE, witnesses, since_ns }
     }
 
     /// Whether the signal must be passed on to the shell. `ended` are the processes that ended since the moment of the
-    /// doubt; `status_of` is the status, as wait(2) encodes it, of a process that has ended.
+    /// doubt, and when that was seen; `status_of` is the status, as wait(2) encodes it, of a process that has ended.
     pub(crate) fn must_pass_on(
         &self,
         root: &Root,
         shell: i32,
-        ended: &[i32],
+        ended: &[(i32, u64)],
         status_of: impl Fn(i32) -> Option<i32>,
     ) -> bool {
         let evidence = |pid: i32| evidence(self.number, look(root, pid), status_of(pid));
         let is_caught = root.status(shell).is_some_and(|status| status.catches(self.number));
         let of_shell = if has_ended(root, shell) { Evidence::Got } else { evidence(shell) };
-        let of_others = self.witnesses.iter().filter(|pid| **pid != shell);
+        let others = self.witnesses.iter().filter(|(pid, _)| *pid != shell);
+        let others = others.map(|(pid, first_ns)| (evidence(*pid), *first_ns)).collect();
         // Of these, only one that died of this signal shows anything.
-        let died = ended.iter().filter_map(|pid| status_of(*pid));
-        let died = died.filter(|end| end & 0x7f == self.number).map(|_| Evidence::Got);
-        decide(
-            of_shell,
-            is_caught,
-            &of_others.map(|pid| evidence(*pid)).chain(died).collect::<Vec<_>>(),
-        )
+        let has_died = |pid: i32| status_of(pid).is_some_and(|end| end & 0x7f == self.number);
+        let died = ended.iter().filter(|(pid, _)| has_died(*pid)).map(|(_, at_ns)| *at_ns);
+        decide(of_shell, is_caught, &all_evidence(others, &died.collect::<Vec<_>>()))
     }
+}
+
+/// What others show, each with the moment at which it was first seen, and who `died` of the signal. Who was not there before
+/// the first of these died may have begun after the signal: the shell goes on at once when the stages are dead.
+fn all_evidence(others: Vec<(Evidence, u64)>, died: &[u64]) -> Vec<Evidence> {
+    let first_ns = died.iter().copied().min().unwrap_or(u64::MAX);
+    let there = others.into_iter().filter(|(_, seen_ns)| *seen_ns < first_ns);
+    there.map(|(evidence, _)| evidence).chain(died.iter().map(|_| Evidence::Got)).collect()
 }
 
 fn has_ended(root: &Root, pid: i32) -> bool {
@@ -149,6 +155,14 @@ mod tests {
         assert!(decide(Evidence::Missed, false, &[]));
         assert!(!decide(Evidence::Got, false, &[]));
         assert!(!decide(Evidence::None, false, &[Evidence::Missed]), "ignored");
+    }
+
+    #[test]
+    fn what_the_shell_starts_after_its_stages_died_of_the_signal_shows_nothing() {
+        let (before, after) = ((Evidence::Missed, 10), (Evidence::Missed, 20));
+        assert_eq!(all_evidence(vec![before, after], &[]), [Evidence::Missed; 2]);
+        assert_eq!(all_evidence(vec![after], &[25, 20]), [Evidence::Got; 2]);
+        assert_eq!(all_evidence(vec![before, after], &[20]), [Evidence::Missed, Evidence::Got]);
     }
 
     #[test]

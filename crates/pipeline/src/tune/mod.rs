@@ -9,6 +9,8 @@
 mod apply;
 mod by_hand;
 mod change;
+mod line;
+mod together;
 mod trial;
 mod tuner;
 

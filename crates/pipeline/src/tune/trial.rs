@@ -31,6 +31,8 @@ pub(crate) struct Trial {
     pub(crate) before: f64,
     /// The pipe still fills to its new size.
     pub(crate) is_settling: bool,
+    /// All pipes grew at once, and are judged together.
+    pub(crate) is_of_line: bool,
 }
 
 /// Waits on a pipe over some time.
@@ -101,7 +103,13 @@ mod tests {
 
     #[test]
     fn a_larger_pipe_must_take_an_eighth_off_the_waits() {
-        let trial = Trial { from: Bytes(65_536), started_ns: 0, before: 0.8, is_settling: false };
+        let trial = Trial {
+            from: Bytes(65_536),
+            started_ns: 0,
+            before: 0.8,
+            is_settling: false,
+            is_of_line: false,
+        };
         assert!(trial.has_helped(&window(0.4, 0.3)));
         assert!(!trial.has_helped(&window(0.4, 0.35)));
     }

@@ -10,6 +10,7 @@ use crate::account::pipe::PipeAccount;
 use crate::topology::Topology;
 use crate::topology::pipes::{Pipe, PipeKey};
 use crate::tune::change::{Answer, Change, Room, Tuning, Why};
+use crate::tune::line::Line;
 use crate::tune::trial::{Trial, Window};
 use fullbore_record::Outcome;
 
@@ -34,7 +35,7 @@ pub(crate) struct Attempt {
 }
 
 #[derive(Clone, Debug)]
-struct PutBack {
+pub(super) struct PutBack {
     trial: Trial,
     reason: String,
     next_ns: u64,
@@ -46,13 +47,15 @@ pub(crate) struct Tuner {
     tuning: Tuning,
     limits: Limits,
     /// Where the present window of each pipe began.
-    windows: BTreeMap<PipeKey, PipeAccount>,
-    trials: BTreeMap<PipeKey, Trial>,
+    pub(super) windows: BTreeMap<PipeKey, PipeAccount>,
+    pub(super) trials: BTreeMap<PipeKey, Trial>,
     /// Pipes that did not profit, but hold too much to shrink.
-    to_put_back: BTreeMap<PipeKey, PutBack>,
-    resting_until_ns: BTreeMap<PipeKey, u64>,
+    pub(super) to_put_back: BTreeMap<PipeKey, PutBack>,
+    pub(super) resting_until_ns: BTreeMap<PipeKey, u64>,
     /// Pipes that have been given the fixed size, or refused it.
     fixed: BTreeSet<PipeId>,
+    /// Trials of all pipes at once.
+    pub(super) line: Line,
     pub(crate) attempts: Vec<Attempt>,
 }
 
@@ -66,6 +69,7 @@ impl Tuner {
             to_put_back: BTreeMap::new(),
             resting_until_ns: BTreeMap::new(),
             fixed: BTreeSet::new(),
+            line: Line::default(),
             attempts: Vec::new(),
         }
     }
@@ -98,6 +102,8 @@ impl Tuner {
 
     fn adapt(&mut self, topology: &Topology, accounts: &Accounts, now_ns: u64) -> Vec<Change> {
         let mut changes = self.due_put_backs(topology, now_ns);
+        changes.extend(self.judge_together(topology, accounts, now_ns));
+        let mut grown = Vec::new();
         for (key, pipe) in topology.pipes.iter() {
             if !pipe.is_alive() {
                 self.end_trial_of_ended_pipe(key, pipe);
@@ -110,6 +116,9 @@ impl Tuner {
             };
             let window = Window(account.since(self.windows.entry(key).or_default()));
             let trial = self.trials.get_mut(&key);
+            if trial.as_ref().is_some_and(|trial| trial.is_of_line) {
+                continue;
+            }
             if let Some(trial) = trial
                 && trial.is_settling
             {
@@ -124,11 +133,14 @@ impl Tuner {
                 continue;
             }
             self.windows.insert(key, *account);
-            changes.extend(match self.trials.remove(&key) {
-                Some(trial) => self.judge(topology, (key, capacity), trial, window, now_ns),
-                None => self.consider(topology, (key, capacity), window, now_ns),
-            });
+            match self.trials.remove(&key) {
+                Some(trial) => {
+                    changes.extend(self.judge(topology, (key, capacity), trial, window, now_ns));
+                }
+                None => grown.extend(self.consider(topology, (key, capacity), window, now_ns)),
+            }
         }
+        changes.extend(self.grow_together(topology, grown, now_ns));
         changes
     }
 
@@ -147,7 +159,13 @@ impl Tuner {
         let growth = if window.is_much_contested() { u64::MAX } else { GROWTH };
         let to = self.larger(topology, now_at, growth)?;
         let before = window.blocked_share();
-        let trial = Trial { from: now_at, started_ns: now_ns, before, is_settling: true };
+        let trial = Trial {
+            from: now_at,
+            started_ns: now_ns,
+            before,
+            is_settling: true,
+            is_of_line: false,
+        };
         Some(self.grow(pipe, to, trial, now_at))
     }
 
@@ -168,8 +186,13 @@ impl Tuner {
                 "its sides waited for each other {after_percent:.0} % of the time instead of {before_percent:.0} %"
             );
             self.note(pipe, &trial, now_at, Outcome::Kept, reason);
-            let trial =
-                Trial { from: now_at, started_ns: now_ns, before: after, is_settling: true };
+            let trial = Trial {
+                from: now_at,
+                started_ns: now_ns,
+                before: after,
+                is_settling: true,
+                is_of_line: false,
+            };
             return Some(self.grow(pipe, larger?, trial, now_at));
         }
         if let Some(to) = larger {
@@ -268,7 +291,7 @@ impl Tuner {
 
     /// A change that grows a pipe, if a quarter of what the user's pipes may hold stays free for other programs: the budget
     /// of this run knows nothing of other runs and other programs.
-    fn grow(&self, pipe: PipeKey, to: Bytes, trial: Trial, now_at: Bytes) -> Change {
+    pub(super) fn grow(&self, pipe: PipeKey, to: Bytes, trial: Trial, now_at: Bytes) -> Change {
         Change { pipe, to, why: Why::Grow { trial, now_at }, room: self.room(now_at, to) }
     }
 
@@ -280,7 +303,7 @@ impl Tuner {
     }
 
     /// The next capacity for a pipe, within the limits of one pipe and the budget for all.
-    fn larger(&self, topology: &Topology, from: Bytes, growth: u64) -> Option<Bytes> {
+    pub(super) fn larger(&self, topology: &Topology, from: Bytes, growth: u64) -> Option<Bytes> {
         let mut to = Bytes(from.0.saturating_mul(growth).min(self.limits.pipe_max.0));
         while to > from && !self.is_in_budget(topology, to.0 - from.0) {
             to = Bytes(to.0 / 2);
@@ -332,7 +355,14 @@ impl Tuner {
         changes
     }
 
-    fn note(&mut self, pipe: PipeKey, trial: &Trial, to: Bytes, outcome: Outcome, reason: String) {
+    pub(super) fn note(
+        &mut self,
+        pipe: PipeKey,
+        trial: &Trial,
+        to: Bytes,
+        outcome: Outcome,
+        reason: String,
+    ) {
         let (at_ns, from) = (trial.started_ns, trial.from);
         self.attempts.push(Attempt { pipe, at_ns, from, to, outcome, reason });
     }
@@ -366,7 +396,7 @@ fn refused(words: &str) -> String {
     format!("Linux refused: {words}")
 }
 
-fn put_back(pipe: PipeKey, trial: Trial, grown: Bytes, reason: String) -> Change {
+pub(super) fn put_back(pipe: PipeKey, trial: Trial, grown: Bytes, reason: String) -> Change {
     let to = trial.from;
     let why = Why::PutBack { trial, grown, reason };
     Change { pipe, to, why, room: None }
