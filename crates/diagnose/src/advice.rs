@@ -93,6 +93,11 @@ fn tuned(flow: &Flow<'_>) -> Option<String> {
     let kept: Vec<_> = flow.record.tuning.iter().filter(|t| t.outcome == Outcome::Kept).collect();
     let last = kept.last()?;
     let first = kept.iter().find(|t| t.pipe == last.pipe)?;
+    let at_once = kept.iter().filter(|t| t.at_ns == last.at_ns).count();
+    if at_once > 1 {
+        let size = Bytes(last.to_bytes);
+        return Some(format!("fullbore grew {at_once} pipes at once, to {size}: {}.", last.reason));
+    }
     let pipe = flow.pipe(last.pipe)?;
     let grown = format!(
         "fullbore grew {} from {} to {}",
