@@ -11,6 +11,8 @@
 pub mod aggregate;
 #[cfg(all(target_arch = "x86_64", feature = "json"))]
 mod avx2;
+#[cfg(any(feature = "json", feature = "group"))]
+mod few;
 #[cfg(feature = "fizzbuzz")]
 pub mod fizzbuzz;
 pub mod generate;

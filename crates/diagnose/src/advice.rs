@@ -96,7 +96,9 @@ fn tuned(flow: &Flow<'_>) -> Option<String> {
     let at_once = kept.iter().filter(|t| t.at_ns == last.at_ns).count();
     if at_once > 1 {
         let size = Bytes(last.to_bytes);
-        return Some(format!("fullbore grew {at_once} pipes at once, to {size}: {}.", last.reason));
+        // A record may come from anywhere.
+        let reason = fullbore_shell::shorten(&last.reason, 100);
+        return Some(format!("fullbore grew {at_once} pipes at once, to {size}: {reason}."));
     }
     let pipe = flow.pipe(last.pipe)?;
     let grown = format!(

@@ -4,6 +4,7 @@ use super::column::{Column, Found, Kept, LeftOut};
 use super::key;
 use super::plan::{Aggregate, Plan};
 use super::recent::{Recent, Text};
+use crate::few;
 use crate::group::{Groups, Value as TableValue};
 use crate::json::query::Value;
 
@@ -202,7 +203,7 @@ impl Keys {
         let mut keys = Self { bytes: Vec::new(), places: vec![(0, 0); table.len()] };
         let each = table.try_for_each(|_, key, slot| {
             let begin = keys.bytes.len() as u64;
-            keys.bytes.extend_from_slice(key);
+            few::append(&mut keys.bytes, key);
             keys.places[slot.0 as usize - 1] = (begin, keys.bytes.len() as u64);
             Ok::<(), std::convert::Infallible>(())
         });

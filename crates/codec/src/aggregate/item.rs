@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::few;
 use crate::json::query::{Kind, Number, Value, minify};
 
 /// A value of a group's key, or one that an aggregate found.
@@ -21,7 +22,7 @@ impl Item<'_> {
     /// Appends the item as a tag for its kind and its text.
     pub(super) fn push_to(self, bytes: &mut Vec<u8>) {
         bytes.push(tag(self.kind));
-        bytes.extend_from_slice(self.text);
+        few::append(bytes, self.text);
     }
 }
 
@@ -62,8 +63,8 @@ pub(super) fn push_value(value: Option<Value<'_>>, bytes: &mut Vec<u8>) {
     bytes.push(tag(Some(kind)));
     match kind {
         Kind::Null | Kind::False | Kind::True => {}
-        Kind::Number => bytes.extend_from_slice(value.text),
-        Kind::String => bytes.extend_from_slice(&value.decoded()),
+        Kind::Number => few::append(bytes, value.text),
+        Kind::String => few::append(bytes, &value.decoded()),
         Kind::Array | Kind::Object => minify(value.text, bytes),
     }
 }

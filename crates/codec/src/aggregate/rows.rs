@@ -10,6 +10,7 @@ use super::key;
 use super::plan::{Aggregate, Wanted};
 use super::quantile::Ranked;
 use super::short::Short;
+use crate::few;
 use crate::json::query::{Kind, Number};
 
 /// What is known about a group: the answer to an aggregate.
@@ -264,12 +265,7 @@ fn prefix(item: Item<'_>) -> u128 {
             let ordered = if number < 0.0 { !bits } else { bits | 1 << (u64::BITS - 1) };
             u128::from(ordered) << u64::BITS
         }
-        _ => {
-            let mut bytes = [0; 16];
-            let length = item.text.len().min(bytes.len());
-            bytes[..length].copy_from_slice(&item.text[..length]);
-            u128::from_be_bytes(bytes)
-        }
+        _ => few::word(&item.text[..item.text.len().min(16)]).swap_bytes(),
     };
     kind | value >> KIND_BITS
 }

@@ -1,5 +1,7 @@
 //! Keys as 16 bytes, and their hashes.
 
+use crate::few;
+
 /// Longest key that a slot holds itself.
 pub(super) const INLINE_BYTES: usize = 15;
 
@@ -38,9 +40,7 @@ impl Packed {
     /// Packs a key of at most 15 bytes.
     #[inline]
     pub(super) fn of_short(key: &[u8]) -> Self {
-        let mut bytes = [0; 16];
-        bytes[..key.len()].copy_from_slice(key);
-        let (low, high) = halves(u128::from_le_bytes(bytes));
+        let (low, high) = halves(few::word(key));
         Self::short(low, high, key.len())
     }
 
@@ -113,9 +113,7 @@ pub(super) fn long_hash(key: &[u8], seed: u64) -> u64 {
         let (low, high) = halves(u128::from_le_bytes(*block));
         hash = folded(low ^ hash, high ^ second).wrapping_add(hash.rotate_left(29));
     }
-    let mut last = [0; 16];
-    last[..rest.len()].copy_from_slice(rest);
-    let (low, high) = halves(u128::from_le_bytes(last));
+    let (low, high) = halves(few::word(rest));
     folded(folded(low ^ hash, high ^ second) ^ seed, hash ^ MIX)
 }
 

@@ -45,11 +45,13 @@ fn word(judgement: Judgement) -> &'static str {
 pub(super) fn page(told: &[Told], sum: &str) -> String {
     let mut text = format!(
         "# Verdicts on real pipelines\n\n\
-         `make bench CLAIMS=real` writes this page. The pipelines were written by people who had not read the code of \
-         fullbore. The truth is how long each stage takes alone, with its input in a file; where that cannot tell (a \
-         source with a rate of its own, a stage that waits), the author of the case says what holds it back and why, in \
-         `crates/cli/tests/cases/real/`. A stage that takes at least three quarters as long as the slowest may be named, \
-         too. Every run counts at the first try.\n\n\
+         `make bench CLAIMS=real` writes this page. For each pipeline, it shows what fullbore said, and in how many of the \
+         runs. People who had not read the code of fullbore wrote the pipelines.\n\n\
+         A verdict is right if it names the stage that takes longest when each stage runs alone, with its input in a file \
+         (*alone*). A stage that takes at least three quarters as long counts as right, too. Where the times alone cannot \
+         tell (a source with a rate of its own, a stage that waits), the author of the case says what holds the pipeline \
+         back and why, in `crates/cli/tests/cases/real/` (*by construction*). Every run counts; none is repeated. An \
+         *arrow* is a connection from one stage to another; each case lists those that exist.\n\n\
          Machine: {}\n\n{sum}\n",
         machine()
     );

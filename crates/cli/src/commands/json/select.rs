@@ -165,7 +165,10 @@ impl<'a> Select<'a> {
             }
             write_cell(Value::new(&text[cell.clone()]), self.format, output);
         }
-        output.extend_from_slice(if is_json { b"}\n" } else { b"\n" });
+        if is_json {
+            output.push(b'}');
+        }
+        output.push(b'\n');
         ControlFlow::Continue(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::minify::minify;
 use super::value::{Kind, Value, append_unescaped};
+use crate::few;
 
 /// How cells are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub fn write_cell(value: Value<'_>, format: CellFormat, output: &mut Vec<u8>) {
             if memchr::memchr(b'\\', inside).is_some() {
                 append_unescaped(inside, output);
             } else {
-                output.extend_from_slice(inside);
+                few::append(output, inside);
                 if format == CellFormat::Tsv {
                     // Control characters are always escaped in JSON.
                     return;
@@ -45,7 +46,7 @@ pub fn write_cell(value: Value<'_>, format: CellFormat, output: &mut Vec<u8>) {
                 protect(begin, format, output);
             }
         }
-        _ => output.extend_from_slice(value.text),
+        _ => few::append(output, value.text),
     }
 }
 
@@ -55,7 +56,7 @@ pub fn write_text(text: &str, format: CellFormat, output: &mut Vec<u8>) {
         return write_string(text, output);
     }
     let begin = output.len();
-    output.extend_from_slice(text.as_bytes());
+    few::append(output, text.as_bytes());
     protect(begin, format, output);
 }
 
@@ -64,7 +65,7 @@ pub fn write_on_one_line(value: Value<'_>, output: &mut Vec<u8>) {
     if memchr::memchr2(b'\n', b'\r', value.text).is_some() {
         minify(value.text, output);
     } else {
-        output.extend_from_slice(value.text);
+        few::append(output, value.text);
     }
 }
 
