@@ -55,6 +55,12 @@ pub(super) fn page(told: &[Told], sum: &str) -> String {
          Machine: {}\n\n{sum}\n",
         machine()
     );
+    let mut classes: Vec<_> = told.iter().map(|one| one.class.as_str()).collect();
+    classes.dedup();
+    let links = classes
+        .iter()
+        .map(|class| format!("[{}](#{})", class.replace('_', " "), class.replace('_', "-")));
+    let _ = writeln!(text, "Kinds of pipelines: {}.", links.collect::<Vec<_>>().join(", "));
     let mut class = "";
     for one in told {
         if one.class != class {
