@@ -223,7 +223,9 @@ fn with_tune_a_pipe_grows_and_has_its_capacity_again_afterwards() {
 #[test]
 fn it_ends_with_the_pipeline_and_sees_stages_that_begin_later() {
     let place = Sandbox::new();
-    let line = "mkfifo p; cat p | wc -c >out & exec 3>p; sleep 1.2; seq 4000000 | tee -a log >&3 3>&-; exec 3>&-; wait";
+    // What begins later is found within half a second (docs/attach.md), so it lives longer.
+    let line = "mkfifo p; cat p | wc -c >out & exec 3>p; sleep 1.2; \
+                { seq 4000000; sleep 0.8; } | tee -a log >&3 3>&-; exec 3>&-; wait";
     let running = Running::start(&place, line);
     let wc = running.process("wc -c");
     let record = attached(&place, wc.0, &[]);
