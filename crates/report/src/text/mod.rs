@@ -78,7 +78,10 @@ fn tuning(record: &RunRecord, style: Style, lines: &mut Vec<String>) {
         lines.extend(wrap::wrap(&sentence, style.columns(), "  ", "    "));
     }
     if record.tuning.len() > TUNING_LINES {
-        let rest = format!("… and {} more changes to pipes", record.tuning.len() - TUNING_LINES);
+        let rest = match record.tuning.len() - TUNING_LINES {
+            1 => "… and 1 more change to pipes".to_owned(),
+            more => format!("… and {more} more changes to pipes"),
+        };
         lines.extend(wrap::wrap(&rest, style.columns(), "  ", "    "));
     }
 }
