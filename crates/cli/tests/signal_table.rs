@@ -73,8 +73,28 @@ fn a_signal_does_what_it_does_under_the_plain_shell() {
     let ours = fullbore().to_str().unwrap().to_owned();
     let programs = ["-q", "--live always"]
         .map(|options| (options, format!("'{ours}' run --shell sh {options}")));
-    let (mut cases, mut wrong) = (0, Vec::new());
-    for signal in SIGNALS {
+    // Most of the time passes in sleep(1): half of the signals beside the others.
+    let halves = SIGNALS.split_at(SIGNALS.len() / 2);
+    let (first, second) = std::thread::scope(|scope| {
+        let first = scope.spawn(|| wrong_outcomes(halves.0, &programs));
+        (wrong_outcomes(halves.1, &programs), first.join().unwrap())
+    });
+    let wrong = [first.wrong, second.wrong].concat();
+    let cases = first.cases + second.cases;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(cases >= 160, "only {cases}");
+}
+
+#[derive(Default)]
+struct Outcomes {
+    cases: usize,
+    wrong: Vec<String>,
+}
+
+/// What comes of signals under programs (their options, and how they are called), against the plain shell.
+fn wrong_outcomes(signals: &[&str], programs: &[(&str, String)]) -> Outcomes {
+    let mut outcomes = Outcomes::default();
+    for &signal in signals {
         for sender in [Sender::StrangerToOne, Sender::StrangerToAll, Sender::Script] {
             // A shell lets what it starts in the background ignore SIGINT, and no trap can change that.
             if signal == "INT" && sender == Sender::Script {
@@ -86,11 +106,11 @@ fn a_signal_does_what_it_does_under_the_plain_shell() {
                     continue;
                 }
                 let expected = outcome("sh -c", signal, sender, handling);
-                for (options, program) in &programs {
-                    cases += 1;
+                for (options, program) in programs {
+                    outcomes.cases += 1;
                     let got = outcome(program, signal, sender, handling);
                     if got != expected {
-                        wrong.push(format!(
+                        outcomes.wrong.push(format!(
                             "{signal}, {sender:?}, {handling:?}, {options}: {got:?}, not {expected:?}"
                         ));
                     }
@@ -98,6 +118,5 @@ fn a_signal_does_what_it_does_under_the_plain_shell() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(cases >= 160, "only {cases}");
+    outcomes
 }

@@ -70,13 +70,12 @@ fn ctrl_z_stops_everything_and_fg_continues_it() {
     let shell = wait_until_running(&place, "sh -c");
     terminal.press(CTRL_Z);
     for process in [ours, shell] {
-        let stopped = within(SOON, || (process.state()? == 'T').then_some(()));
         // `fg` may follow so fast that only its traces are seen.
-        assert!(
-            stopped.is_some() || terminal.shown().contains("stopped with"),
-            "{} goes on",
-            process.command_line()
-        );
+        let stopped = within(SOON, || {
+            let is_stopped = process.state() == Some('T');
+            (is_stopped || terminal.shown().contains("stopped with")).then_some(())
+        });
+        assert!(stopped.is_some(), "{} goes on", process.command_line());
     }
     terminal.wait_for("stopped with 148"); // 128 + SIGTSTP
     terminal.press("typed\n");

@@ -83,6 +83,19 @@ impl HotFile {
         self.try_read(buffer).ok()
     }
 
+    /// Returns what stands for a file of a process that is known to have ended: reading returns [`Unavailable::Gone`].
+    #[must_use]
+    pub fn gone() -> Self {
+        Self { file: Err(Unavailable::Gone) }
+    }
+
+    /// Tells whether the process or the thread had ended when its file was to be opened; never true for one of
+    /// [`Root::cold_file`].
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        matches!(self.file, Err(Unavailable::Gone))
+    }
+
     /// Tells whether the file was opened; always true for one of [`Root::cold_file`].
     #[must_use]
     pub fn is_open(&self) -> bool {

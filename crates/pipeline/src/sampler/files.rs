@@ -104,11 +104,18 @@ const TASKS_MAX: usize = 64;
 
 impl TaskFiles {
     fn open(root: &Root, clockwork: Clockwork, pid: i32, tid: i32) -> Self {
+        let times = root.hot_file(pid, &format!("task/{tid}/{}", clockwork.file()));
+        // Of a thread that ended since it was found, nothing else is asked.
+        let is_gone = times.is_gone();
+        let file = |name| match is_gone {
+            true => HotFile::gone(),
+            false => root.hot_file(pid, &format!("task/{tid}/{name}")),
+        };
         Self {
             tid,
-            syscall: root.hot_file(pid, &format!("task/{tid}/syscall")),
-            times: root.hot_file(pid, &format!("task/{tid}/{}", clockwork.file())),
-            children: root.hot_file(pid, &format!("task/{tid}/children")),
+            syscall: file("syscall"),
+            children: file("children"),
+            times,
             last: SchedStat::default(),
             used: SchedStat::default(),
             has_run: true,
@@ -167,11 +174,17 @@ impl ProcessFiles {
         now_ns: u64,
         is_frugal: bool,
     ) -> Self {
-        let rare_file = if is_frugal { Root::cold_file } else { Root::hot_file };
+        let task = TaskFiles::open(root, clockwork, pid, pid);
+        let is_gone = task.times.is_gone();
+        let rare_file = |name| match (is_gone, is_frugal) {
+            (true, _) => HotFile::gone(),
+            (false, true) => root.cold_file(pid, name),
+            (false, false) => root.hot_file(pid, name),
+        };
         Self {
             pid,
-            fds: root.fds(pid).unwrap_or_default(),
-            tasks: vec![TaskFiles::open(root, clockwork, pid, pid)],
+            fds: if is_gone { Vec::new() } else { root.fds(pid).unwrap_or_default() },
+            tasks: vec![task],
             first_ns: now_ns,
             rare_due_ns: now_ns,
             environment_is_known: false,
@@ -183,8 +196,8 @@ impl ProcessFiles {
                 fds_may_have_changed: true,
             },
             clockwork,
-            stat: rare_file(root, pid, "stat"),
-            io: rare_file(root, pid, "io"),
+            stat: rare_file("stat"),
+            io: rare_file("io"),
         }
     }
 

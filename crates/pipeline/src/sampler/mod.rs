@@ -186,14 +186,15 @@ impl Sampler {
         for (parent, pid) in self.newcomers(now_ns) {
             census.born.extend(self.begin(parent, pid, now_ns));
         }
-        loop {
-            let found = self.find_children(topology.roots.own);
-            if found.is_empty() {
-                break;
-            }
+        // Then children of those that were just found, and of no others: while a shell starts one program after another, asking
+        // it again would find the next one each time.
+        let mut found = self.find_children(topology.roots.own, None);
+        while !found.is_empty() {
+            let parents: BTreeSet<i32> = found.iter().map(|(_, pid)| *pid).collect();
             for (parent, pid) in found {
                 census.born.extend(self.begin(parent, pid, now_ns));
             }
+            found = self.find_children(topology.roots.own, Some(&parents));
         }
         if !census.born.is_empty() || now_ns >= topology.ends_due_ns {
             census.ends = Some(self.read_ends());
@@ -291,7 +292,7 @@ impl Sampler {
             guests.note_before(&self.root, pid, &stat, self.tick_ns);
             process.count_from_now(&self.root, &mut self.buffer);
         }
-        let words = self.root.command_line(pid);
+        let words = if process.tasks.is_empty() { Vec::new() } else { self.root.command_line(pid) };
         // A kernel thread or a zombie has no words: its name in brackets, as ps prints it.
         let words = if words.is_empty() { vec![format!("[{}]", stat.comm)] } else { words };
         let ends = pipe_ends(&process.fds);
@@ -299,13 +300,14 @@ impl Sampler {
         Some(Born { pid, parent, words, ends })
     }
 
-    /// Children of watched processes that are not watched themselves, each with its parent.
-    fn find_children(&mut self, own: i32) -> Vec<(i32, i32)> {
+    /// Children of these watched processes, or of all and of fullbore, that are not watched themselves, each with its parent.
+    fn find_children(&mut self, own: i32, only: Option<&BTreeSet<i32>>) -> Vec<(i32, i32)> {
         let mut found = Vec::new();
         let mut children = Vec::new();
         // Threads other than the first may start processes, too; they are asked now and then.
         let all_tasks = self.looks.samples.is_multiple_of(TASKS_INTERVAL);
-        for (pid, process) in &self.processes {
+        let is_asked = |pid: &i32| only.is_none_or(|only| only.contains(pid));
+        for (pid, process) in self.processes.iter().filter(|(pid, _)| is_asked(pid)) {
             if !process.news.has_run && !all_tasks {
                 continue;
             }
@@ -315,13 +317,15 @@ impl Sampler {
             found.extend(children.iter().map(|child| (*pid, *child)));
         }
         if !self.children.list.is_open() && all_tasks {
-            found.extend(self.find_by_parent(own));
+            let children = self.find_by_parent(own).into_iter();
+            found.extend(children.filter(|(parent, _)| is_asked(parent)));
         }
-        let own_children = self.children.list.read(&mut self.buffer).unwrap_or_default();
-        found.extend(
-            own_children.split_ascii_whitespace().filter_map(|pid| Some((own, pid.parse().ok()?))),
-        );
-        self.children.zombies.retain(|zombie| found.iter().any(|(_, pid)| pid == zombie));
+        if only.is_none() {
+            let list = self.children.list.read(&mut self.buffer).unwrap_or_default();
+            let list = list.split_ascii_whitespace();
+            found.extend(list.filter_map(|pid| Some((own, pid.parse().ok()?))));
+            self.children.zombies.retain(|zombie| found.iter().any(|(_, pid)| pid == zombie));
+        }
         found.retain(|(_, pid)| {
             !self.processes.contains_key(pid)
                 && !self.children.zombies.contains(pid)
