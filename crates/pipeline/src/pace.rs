@@ -35,9 +35,9 @@ const BRISK_CALLS: u64 = 50_000;
 /// it is work for whoever writes. `cat … | grep -v … | wc -l` lost a tenth by it on two CPUs of a virtual machine.
 const BRISK_INTERVAL_NS: u64 = 10_000_000;
 /// Where more than half of the samples find that a process has ended, as in a loop that runs one program after another, samples are
-/// at least this far apart, too: each looks into a process that has not been seen before and is gone by the next one. A loop
-/// over 10,000 programs lost 2 % by it in its first second.
-const FLEETING_INTERVAL_NS: u64 = 10_000_000;
+/// at least this far apart, too: each looks into a process that nobody has seen before, and that is gone by the next one. A loop
+/// over 4,000 programs took 1.030 times as long as without fullbore with samples as usual, 1.020 with 10 ms, 1.017 with 30 ms.
+const FLEETING_INTERVAL_NS: u64 = 20_000_000;
 /// So many samples decide whether that is so.
 const FLEETING_SAMPLES: u32 = 16;
 /// Sampling may take this part of a CPU, whatever the number of stages …
@@ -168,7 +168,7 @@ mod tests {
             pace.next(500_000_000, Duration::ZERO).as_millis()
         };
         assert!(next(&[true; 8]) < 3, "a pipeline whose stages end");
-        assert!(next(&[true, false, true]) >= 7);
+        assert!(next(&[true, false, true]) >= 15);
         assert!(next(&[false; 8]) < 3);
     }
 
