@@ -73,14 +73,13 @@ fn a_signal_does_what_it_does_under_the_plain_shell() {
     let ours = fullbore().to_str().unwrap().to_owned();
     let programs = ["-q", "--live always"]
         .map(|options| (options, format!("'{ours}' run --shell sh {options}")));
-    // Most of the time passes in sleep(1): half of the signals beside the others.
-    let halves = SIGNALS.split_at(SIGNALS.len() / 2);
-    let (first, second) = std::thread::scope(|scope| {
-        let first = scope.spawn(|| wrong_outcomes(halves.0, &programs));
-        (wrong_outcomes(halves.1, &programs), first.join().unwrap())
+    // Most of the time passes in sleep(1): some signals beside the others.
+    let outcomes: Vec<Outcomes> = std::thread::scope(|scope| {
+        let some = SIGNALS.chunks(3).map(|signals| scope.spawn(|| outcomes(signals, &programs)));
+        some.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    let wrong = [first.wrong, second.wrong].concat();
-    let cases = first.cases + second.cases;
+    let cases: usize = outcomes.iter().map(|some| some.cases).sum();
+    let wrong: Vec<String> = outcomes.into_iter().flat_map(|some| some.wrong).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(cases >= 160, "only {cases}");
 }
@@ -92,7 +91,7 @@ struct Outcomes {
 }
 
 /// What comes of signals under programs (their options, and how they are called), against the plain shell.
-fn wrong_outcomes(signals: &[&str], programs: &[(&str, String)]) -> Outcomes {
+fn outcomes(signals: &[&str], programs: &[(&str, String)]) -> Outcomes {
     let mut outcomes = Outcomes::default();
     for &signal in signals {
         for sender in [Sender::StrangerToOne, Sender::StrangerToAll, Sender::Script] {
