@@ -3,6 +3,7 @@
 //! All samples come from here. It decides nothing: what it read becomes plain values, and what they mean is decided by code
 //! that can be tested without processes.
 
+mod children;
 mod ends;
 mod files;
 mod guests;
@@ -17,13 +18,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fullbore_pipe::{Handle, PipeId};
 use fullbore_proc::{
-    Activity, Fact, HotFile, Root, State, Status, Unavailable, Wait, clock_ticks_per_second,
+    Activity, Fact, Root, State, Status, Unavailable, Wait, clock_ticks_per_second,
 };
 
 use crate::sample::{
     Born, Census, Counts, Doing, Environment, HeldEnds, IoCount, LeftCpu, Look, ProcessLook,
     StatusLook, TaskLook,
 };
+use crate::sampler::children::{Asked, Children};
 use crate::sampler::ends::{capacities, handles_of};
 use crate::sampler::files::{Clockwork, ProcessFiles, TaskReading};
 use crate::sampler::leaders::Leaders;
@@ -83,16 +85,6 @@ struct Looks {
     shell_io: Option<(i32, IoCount)>,
     /// Everything was stopped, this process with it.
     all_were_stopped: bool,
-}
-
-/// The children of fullbore (the shell, and processes whose parent ended), and processes that are not to be watched.
-#[derive(Debug)]
-struct Children {
-    list: HotFile,
-    /// Those that fullbore had before the run; they are not of the pipeline.
-    strangers: BTreeSet<i32>,
-    /// Processes of the run that ended and have not been waited for.
-    zombies: BTreeSet<i32>,
 }
 
 impl Sampler {
@@ -302,44 +294,9 @@ impl Sampler {
 
     /// Children of these watched processes, or of all and of fullbore, that are not watched themselves, each with its parent.
     fn find_children(&mut self, own: i32, only: Option<&BTreeSet<i32>>) -> Vec<(i32, i32)> {
-        let mut found = Vec::new();
-        let mut children = Vec::new();
-        // Threads other than the first may start processes, too; they are asked now and then.
         let all_tasks = self.looks.samples.is_multiple_of(TASKS_INTERVAL);
-        let is_asked = |pid: &i32| only.is_none_or(|only| only.contains(pid));
-        for (pid, process) in self.processes.iter().filter(|(pid, _)| is_asked(pid)) {
-            if !process.news.has_run && !all_tasks {
-                continue;
-            }
-            children.clear();
-            let tasks = if all_tasks { usize::MAX } else { 1 };
-            process.read_children(tasks, &mut self.buffer, &mut children);
-            found.extend(children.iter().map(|child| (*pid, *child)));
-        }
-        if !self.children.list.is_open() && all_tasks {
-            let children = self.find_by_parent(own).into_iter();
-            found.extend(children.filter(|(parent, _)| is_asked(parent)));
-        }
-        if only.is_none() {
-            let list = self.children.list.read(&mut self.buffer).unwrap_or_default();
-            let list = list.split_ascii_whitespace();
-            found.extend(list.filter_map(|pid| Some((own, pid.parse().ok()?))));
-            self.children.zombies.retain(|zombie| found.iter().any(|(_, pid)| pid == zombie));
-        }
-        found.retain(|(_, pid)| {
-            !self.processes.contains_key(pid)
-                && !self.children.zombies.contains(pid)
-                && !self.children.strangers.contains(pid)
-        });
-        found
-    }
-
-    /// The same from every process's own word on its parent, for a Linux without lists of children.
-    fn find_by_parent(&self, own: i32) -> Vec<(i32, i32)> {
-        let all = self.root.processes().into_iter().filter(|pid| *pid != own);
-        let parents = all.filter_map(|pid| Some((self.root.stat(pid)?.parent, pid)));
-        let is_known = |parent: &i32| *parent == own || self.processes.contains_key(parent);
-        parents.filter(|(parent, _)| is_known(parent)).collect()
+        let asked = Asked { own, only, all_tasks };
+        self.children.find(&self.root, &self.processes, asked, &mut self.buffer)
     }
 
     fn read_ends(&mut self) -> Vec<HeldEnds> {
