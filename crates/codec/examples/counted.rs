@@ -13,7 +13,7 @@ use fullbore_codec::gost::{BlockCipher, Key, Kuznyechik, Magma};
 use fullbore_codec::group::Groups;
 use fullbore_codec::json::Validator as JsonValidator;
 use fullbore_codec::morse::{Alphabet, Decoder, Encoder, OnError};
-use fullbore_codec::utf8::Validator;
+use fullbore_codec::utf8::{self, Validator};
 use fullbore_codec::{Codec, Tier};
 
 const BYTES: usize = 256 << 10;
@@ -31,10 +31,7 @@ const JAPANESE: &str = "吾輩は猫である。名前はまだ無い。\nどこ
     記憶している。\n";
 
 fn text(sample: &str) -> Vec<u8> {
-    let mut text = sample.repeat(BYTES / sample.len()).into_bytes();
-    // A whole number of blocks would never end within a character.
-    text.truncate(text.len() / 2 * 2);
-    text
+    sample.repeat(BYTES / sample.len()).into_bytes()
 }
 
 /// Runs a stage over blocks; returns its input's length.
@@ -63,14 +60,25 @@ fn source<S: Source>(make: impl Fn() -> S, times: usize) -> usize {
     BYTES
 }
 
-fn utf8(input: &[u8], tier: Option<Tier>, times: usize) -> usize {
+/// A text at once; fullbore's kernel is that of the best tier.
+fn text_alone(sample: &str, tier: Option<Tier>, times: usize) -> usize {
+    let input = text(sample);
     for _ in 0..times {
-        let mut validator = tier.map(Validator::of_tier);
+        match tier {
+            Some(_) => utf8::validate(black_box(&input)).unwrap(),
+            None => drop(black_box(simdutf8::basic::from_utf8(black_box(&input)).unwrap())),
+        }
+    }
+    input.len()
+}
+
+/// A stream in blocks, whose lines are counted.
+fn text_stream(sample: &str, tier: Tier, times: usize) -> usize {
+    let input = text(sample);
+    for _ in 0..times {
+        let mut validator = Validator::of_tier(tier);
         for block in input.chunks(BLOCK_BYTES) {
-            match &mut validator {
-                Some(validator) => validator.push(black_box(block)).unwrap(),
-                None => drop(black_box(simdutf8::basic::from_utf8(black_box(block)))),
-            }
+            validator.push(black_box(block)).unwrap();
         }
     }
     input.len()
@@ -161,9 +169,12 @@ fn main() {
     let tier = (engine != "peer").then(|| Tier::named(engine).unwrap_or_else(|e| panic!("{e}")));
     let own = || tier.expect("this stage has no peer");
     let bytes = match name.as_str() {
-        "utf8-english" => utf8(&text(ENGLISH), tier, times),
-        "utf8-russian" => utf8(&text(RUSSIAN), tier, times),
-        "utf8-japanese" => utf8(&text(JAPANESE), tier, times),
+        "utf8-english" => text_alone(ENGLISH, tier, times),
+        "utf8-russian" => text_alone(RUSSIAN, tier, times),
+        "utf8-japanese" => text_alone(JAPANESE, tier, times),
+        "utf8-lines-english" => text_stream(ENGLISH, own(), times),
+        "utf8-lines-russian" => text_stream(RUSSIAN, own(), times),
+        "utf8-lines-japanese" => text_stream(JAPANESE, own(), times),
         "morse-english" => morse(ENGLISH, tier, times),
         "morse-russian" => morse(RUSSIAN, tier, times),
         "morse-decode" => decode(tier, times),

@@ -131,17 +131,17 @@ mod tests {
         Count { value, enabled_ns, running_ns }
     }
 
-    /// Uses so many pages that were not used before.
-    fn touch(pages: usize) {
-        let mut memory = vec![0_u8; pages * 4096];
-        memory.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
+    /// Uses so many bytes that were not used before.
+    fn touch(bytes: usize) {
+        let mut memory = vec![0_u8; bytes];
+        memory.iter_mut().step_by(rustix::param::page_size()).for_each(|byte| *byte = 1);
         std::hint::black_box(memory);
     }
 
     /// One thread is there before the stage is found, and another is started afterwards; both belong to the stage.
     #[test]
     fn every_thread_of_a_stage_is_counted_once() {
-        const PAGES: usize = 20_000;
+        const BYTES: usize = 80 << 20;
         let huge = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
         if huge.is_ok_and(|huge| huge.contains("[always]")) {
             assert!(std::env::var_os("FULLBORE_CI").is_none(), "huge pages in CI");
@@ -151,12 +151,12 @@ mod tests {
         let (go, begun) = std::sync::mpsc::channel::<()>();
         let before = std::thread::spawn(move || {
             begun.recv().unwrap();
-            touch(PAGES);
+            touch(BYTES);
         });
         let mut counting = Counting::default();
         counting.begin(0, std::process::id().cast_signed());
         go.send(()).unwrap();
-        std::thread::spawn(|| touch(PAGES)).join().unwrap();
+        std::thread::spawn(|| touch(BYTES)).join().unwrap();
         before.join().unwrap();
         let counts = counting.stages.get_mut(&0).unwrap().iter_mut().flat_map(Counters::read);
         let faults: u64 = counts
@@ -164,7 +164,7 @@ mod tests {
             .map(|(_, count)| count.value)
             .sum();
         // Other tests run in this process, too.
-        let pages = PAGES as u64;
+        let pages = (BYTES / rustix::param::page_size()) as u64;
         assert!((2 * pages..3 * pages).contains(&faults), "{faults}");
     }
 

@@ -6,7 +6,7 @@ pub(crate) mod first;
 mod neon;
 mod repair;
 
-pub use check::{Checker, Utf8Error, Validator};
+pub use check::{Checker, Utf8Error, Validator, validate};
 pub use repair::{Repairer, Replacement};
 
 use std::fmt;

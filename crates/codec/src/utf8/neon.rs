@@ -1,11 +1,15 @@
-//! Validates UTF-8 with NEON, and counts lines in the same pass.
+//! Validates UTF-8 with NEON, and counts lines in the same pass where that is wanted.
 //!
 //! Source: John Keiser and Daniel Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte" (2020). Three look-ups by
 //! four bits each find everything that is wrong with two neighbouring bytes. Longer characters need a look at the bytes two
 //! and three before, which text without such characters does without.
+//!
+//! What is looked up of a byte is moved to the next bytes, not the byte itself, and stays in a register for the next half
+//! block.
 #![allow(unsafe_code)]
 
 use std::arch::aarch64::*;
+use std::arch::asm;
 
 use crate::kernel::load16;
 use crate::tier::Neon;
@@ -65,95 +69,219 @@ const SECOND_UPPER: [u8; 16] = {
     table
 };
 
+/// What a byte of a lead demands of the byte two places later, by its upper half: that it continues.
+const OF_THIRD: [u8; 16] = {
+    let mut table = [0; 16];
+    table[0xE] = TWO_CONTINUE;
+    table[0xF] = TWO_CONTINUE;
+    table
+};
+
+/// … of the byte three places later.
+const OF_FOURTH: [u8; 16] = {
+    let mut table = [0; 16];
+    table[0xF] = TWO_CONTINUE;
+    table
+};
+
 /// The least lead byte of a character of three bytes.
 const LEAD_3: u8 = 0xE0;
-/// Blocks of 64 bytes whose line feeds fit in the bytes of a register: each adds at most four to a byte.
-const BLOCKS: usize = 63;
+/// What is checked in one step: two registers. With more, the compiler runs out of registers.
+type Pair = [u8; 32];
+/// After so many pairs, it is decided anew how much has to be checked.
+const BLOCK_PAIRS: usize = 8;
+/// Pairs whose line feeds fit in the bytes of a register: each adds at most two to a byte. Whole blocks.
+const PAIRS: usize = 112;
 
-/// The registers of one block.
-type Block = [uint8x16_t; 4];
+/// The look-ups, in registers.
+struct Tables {
+    first_upper: uint8x16_t,
+    first_lower: uint8x16_t,
+    second_upper: uint8x16_t,
+    of_third: uint8x16_t,
+    of_fourth: uint8x16_t,
+}
+
+/// The longest characters of a block.
+#[derive(Clone, Copy, PartialEq)]
+enum Longest {
+    Ascii,
+    TwoBytes,
+    Long,
+}
+
+impl Longest {
+    #[inline]
+    fn of(greatest_byte: u8) -> Self {
+        match greatest_byte {
+            0..0x80 => Self::Ascii,
+            0x80..LEAD_3 => Self::TwoBytes,
+            _ => Self::Long,
+        }
+    }
+}
 
 /// What was found.
-struct State {
-    /// The last bytes of the block before.
-    previous: uint8x16_t,
-    /// The greatest byte of the block before.
-    greatest: u8,
+///
+/// Where a check leaves out what only longer characters need, the registers of that stay as they were after the last block
+/// that was checked for it. They are right: that block had no such character either, or its successor would have been checked
+/// as well, and each block without them leaves the same.
+#[derive(Clone, Copy)]
+struct Found {
     wrong: uint8x16_t,
     /// Line feeds, which were subtracted as −1.
     lines: uint8x16_t,
+    /// What may be wrong after each of the last 16 bytes.
+    after: uint8x16_t,
+    /// What the last 16 bytes demand of the byte two places later, and three.
+    third: uint8x16_t,
+    fourth: uint8x16_t,
 }
 
 /// Returns how many line feeds `bytes` has, if it is UTF-8 and ends with a whole character.
 pub(super) fn lines_if_valid(_: Neon, bytes: &[u8]) -> Option<u64> {
     // SAFETY: the first argument exists only where the CPU has the tier.
-    unsafe { lines(bytes) }
+    unsafe { scan::<true>(bytes) }
+}
+
+/// Returns whether `bytes` is UTF-8 and ends with a whole character.
+pub(super) fn is_valid(_: Neon, bytes: &[u8]) -> bool {
+    // SAFETY: the first argument exists only where the CPU has the tier.
+    unsafe { scan::<false>(bytes) }.is_some()
 }
 
 #[target_feature(enable = "neon")]
-fn lines(bytes: &[u8]) -> Option<u64> {
+fn scan<const COUNTS_LINES: bool>(bytes: &[u8]) -> Option<u64> {
+    let tables = Tables {
+        first_upper: in_register(&FIRST_UPPER),
+        first_lower: in_register(&FIRST_LOWER),
+        second_upper: in_register(&SECOND_UPPER),
+        of_third: in_register(&OF_THIRD),
+        of_fourth: in_register(&OF_FOURTH),
+    };
     let zeros = vdupq_n_u8(0);
-    let mut state = State { previous: zeros, greatest: 0, wrong: zeros, lines: zeros };
+    let after = vdupq_n_u8(TOO_LONG);
+    let mut found = Found { wrong: zeros, lines: zeros, after, third: zeros, fourth: zeros };
+    let mut longest = Longest::Ascii;
     let mut lines = 0;
-    let (blocks, rest) = bytes.as_chunks::<64>();
-    for blocks in blocks.chunks(BLOCKS) {
-        for block in blocks {
-            state.take(block);
-        }
-        lines += u64::from(vaddlvq_u8(state.lines));
-        state.lines = zeros;
-    }
+    let (pairs, rest) = bytes.as_chunks();
     // The zeros after the rest would not continue a character.
-    let mut last = [0; 64];
+    let mut last = [0; 32];
     last[..rest.len()].copy_from_slice(rest);
-    state.take(&last);
-    lines += u64::from(vaddlvq_u8(state.lines));
-    (vmaxvq_u8(state.wrong) == 0).then_some(lines)
+    for mut pairs in pairs.chunks(PAIRS).chain([&[last][..]]) {
+        while !pairs.is_empty() {
+            (pairs, longest) = match longest {
+                Longest::Ascii => found.skip_ascii::<COUNTS_LINES>(pairs),
+                Longest::TwoBytes => found.check::<COUNTS_LINES, false>(pairs, &tables),
+                Longest::Long => found.check::<COUNTS_LINES, true>(pairs, &tables),
+            }
+        }
+        lines += u64::from(vaddlvq_u8(found.lines));
+        found.lines = zeros;
+    }
+    (vmaxvq_u8(found.wrong) == 0).then_some(lines)
 }
 
-impl State {
+/// Loads a table once. The compiler knows what a constant is and would load it again in each step.
+#[inline]
+#[target_feature(enable = "neon")]
+fn in_register(table: &[u8; 16]) -> uint8x16_t {
+    let mut table = load16(table, 0);
+    // SAFETY: this is no instruction.
+    unsafe {
+        asm!("/* {0:v} */", inout(vreg) table, options(pure, nomem, nostack, preserves_flags))
+    };
+    table
+}
+
+/// These take pairs in as long as they are of the kind that they are for. They return those that are left, and what they are
+/// for.
+impl Found {
     #[inline]
     #[target_feature(enable = "neon")]
-    fn take(&mut self, block: &[u8; 64]) {
-        let block = [0, 16, 32, 48].map(|at| load16(block, at));
-        let [a, b, c, d] = block;
-        let feed = vdupq_n_u8(b'\n');
-        let [e, f, g, h] = block.map(|vector| vceqq_u8(vector, feed));
-        let found = vaddq_u8(vaddq_u8(e, f), vaddq_u8(g, h));
-        self.lines = vsubq_u8(self.lines, found);
-        let greatest = vmaxvq_u8(vmaxq_u8(vmaxq_u8(a, b), vmaxq_u8(c, d)));
-        let both = greatest.max(self.greatest);
-        self.greatest = greatest;
-        if both >= LEAD_3 {
-            self.check::<true>(block);
-        } else if both >= 0x80 {
-            self.check::<false>(block);
+    fn skip_ascii<'a, const COUNTS_LINES: bool>(
+        &mut self,
+        pairs: &'a [Pair],
+    ) -> (&'a [Pair], Longest) {
+        let (blocks, rest) = pairs.as_chunks::<BLOCK_PAIRS>();
+        for (index, block) in blocks.iter().enumerate() {
+            let (mut lines, mut greatest) = (self.lines, vdupq_n_u8(0));
+            for pair in block {
+                for bytes in [load16(pair, 0), load16(pair, 16)] {
+                    greatest = vmaxq_u8(greatest, bytes);
+                    if COUNTS_LINES {
+                        lines = less_lines(lines, bytes);
+                    }
+                }
+            }
+            let longest = Longest::of(vmaxvq_u8(greatest));
+            if longest != Longest::Ascii {
+                return (&pairs[index * BLOCK_PAIRS..], longest);
+            }
+            self.lines = lines;
         }
-        self.previous = d;
+        (rest, if rest.is_empty() { Longest::Ascii } else { Longest::TwoBytes })
     }
 
-    /// Checks a block; without `IS_LONG`, no character in it or before it has more than two bytes.
+    /// Without `IS_LONG`, no character in the block before may have more than two bytes; a block that has one is left.
     #[inline]
     #[target_feature(enable = "neon")]
-    fn check<const IS_LONG: bool>(&mut self, block: Block) {
-        let [first_upper, first_lower, second_upper] =
-            [&FIRST_UPPER, &FIRST_LOWER, &SECOND_UPPER].map(|table| load16(table, 0));
-        let mut previous = self.previous;
-        for bytes in block {
-            let first = vextq_u8::<15>(previous, bytes);
-            let by_upper = vqtbl1q_u8(first_upper, vshrq_n_u8::<4>(first));
-            let by_lower = vqtbl1q_u8(first_lower, vandq_u8(first, vdupq_n_u8(15)));
-            let by_second = vqtbl1q_u8(second_upper, vshrq_n_u8::<4>(bytes));
-            let mut wrong = vandq_u8(vandq_u8(by_upper, by_lower), by_second);
-            if IS_LONG {
-                // The highest bit, where this byte must be the third or fourth of a character.
-                let third = vqsubq_u8(vextq_u8::<14>(previous, bytes), vdupq_n_u8(LEAD_3 - 0x80));
-                let fourth = vqsubq_u8(vextq_u8::<13>(previous, bytes), vdupq_n_u8(0xF0 - 0x80));
-                let must = vandq_u8(vorrq_u8(third, fourth), vdupq_n_u8(TWO_CONTINUE));
-                wrong = veorq_u8(wrong, must);
+    fn check<'a, const COUNTS_LINES: bool, const IS_LONG: bool>(
+        &mut self,
+        mut pairs: &'a [Pair],
+        tables: &Tables,
+    ) -> (&'a [Pair], Longest) {
+        let expected = if IS_LONG { Longest::Long } else { Longest::TwoBytes };
+        while !pairs.is_empty() {
+            let (block, rest) = pairs.split_at(pairs.len().min(BLOCK_PAIRS));
+            let (mut found, mut greatest) = (*self, vdupq_n_u8(0));
+            for pair in block {
+                for bytes in [load16(pair, 0), load16(pair, 16)] {
+                    greatest = vmaxq_u8(greatest, bytes);
+                    if COUNTS_LINES {
+                        found.lines = less_lines(found.lines, bytes);
+                    }
+                    found.check_register::<IS_LONG>(bytes, tables);
+                }
             }
-            self.wrong = vorrq_u8(self.wrong, wrong);
-            previous = bytes;
+            let longest = Longest::of(vmaxvq_u8(greatest));
+            if longest == Longest::Long && !IS_LONG {
+                return (pairs, longest);
+            }
+            (*self, pairs) = (found, rest);
+            if longest != expected {
+                return (pairs, longest);
+            }
         }
+        (pairs, expected)
     }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn check_register<const IS_LONG: bool>(&mut self, bytes: uint8x16_t, tables: &Tables) {
+        let upper = vshrq_n_u8::<4>(bytes);
+        let lower = vandq_u8(bytes, vdupq_n_u8(15));
+        let by_lower = vqtbl1q_u8(tables.first_lower, lower);
+        let after = vandq_u8(vqtbl1q_u8(tables.first_upper, upper), by_lower);
+        let before = vextq_u8::<15>(self.after, after);
+        self.after = after;
+        let mut wrong = vandq_u8(before, vqtbl1q_u8(tables.second_upper, upper));
+        if IS_LONG {
+            // The highest bit, where this byte must be the third or fourth of a character.
+            let third = vqtbl1q_u8(tables.of_third, upper);
+            let fourth = vqtbl1q_u8(tables.of_fourth, upper);
+            let is_third = vextq_u8::<14>(self.third, third);
+            let is_fourth = vextq_u8::<13>(self.fourth, fourth);
+            (self.third, self.fourth) = (third, fourth);
+            wrong = veorq_u8(wrong, vorrq_u8(is_third, is_fourth));
+        }
+        self.wrong = vorrq_u8(self.wrong, wrong);
+    }
+}
+
+/// Subtracts −1 for each line feed.
+#[inline]
+#[target_feature(enable = "neon")]
+fn less_lines(lines: uint8x16_t, bytes: uint8x16_t) -> uint8x16_t {
+    vsubq_u8(lines, vceqq_u8(bytes, vdupq_n_u8(b'\n')))
 }

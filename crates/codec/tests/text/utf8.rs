@@ -1,6 +1,6 @@
 //! Tests UTF-8 against the standard library.
 
-use fullbore_codec::utf8::{Checker, Repairer, Replacement, Validator};
+use fullbore_codec::utf8::{self, Checker, Repairer, Replacement, Validator};
 use fullbore_codec::{Place, Tier};
 use proptest::prelude::*;
 
@@ -47,6 +47,9 @@ fn validate_with(tier: Tier, blocks: &[&[u8]]) -> Option<(Place, Vec<u8>)> {
 
 fn assert_both(input: &[u8], blocks: &[&[u8]]) {
     assert_eq!(validate(blocks), first_error(input), "{input:02x?}");
+    let whole = utf8::validate(input).err();
+    let whole = whole.map(|error| (error.place, error.malformed.bytes().to_vec()));
+    assert_eq!(whole, first_error(input), "{input:02x?}");
     let (passed, error) = run(Checker::new(), blocks);
     let refused = first_error(input);
     let whole = refused.as_ref().map_or(input.len() as u64, |(place, _)| place.offset);
@@ -93,6 +96,56 @@ fn every_beginning_is_judged_at_each_place_around_the_end_of_a_kernels_block() {
                     );
                 }
             }
+        }
+    }
+}
+
+/// A kernel looks at less where a block of 256 bytes has only short characters, and counts lines in 3,584 bytes at a time.
+#[test]
+fn a_long_text_of_short_or_long_characters_is_judged_at_each_place_around_the_end_of_a_block() {
+    let pieces: [&[u8]; 11] = [
+        b"a",
+        b"\n",
+        "ж".as_bytes(),
+        "漢".as_bytes(),
+        "𝄞".as_bytes(),
+        b"\x80",
+        b"\xC3",
+        b"\xE6\xBC",
+        b"\xED\xA0\x80",
+        b"\xF0\x9D\x84",
+        b"\xFF",
+    ];
+    for before in ["ab\nd", "жи\n", "漢\n", "𝄞\n", "a\u{301}"] {
+        for after in ["abc\n", "ж\n", "漢\n"] {
+            let ends = [256, 512, 3_584, 3_840];
+            for place in ends.iter().flat_map(|end| end - 5..end + 4) {
+                for piece in pieces {
+                    let mut text = before.repeat(place / before.len()).into_bytes();
+                    text.resize(place, b'.');
+                    text.extend_from_slice(piece);
+                    text.extend_from_slice(after.repeat(150).as_bytes());
+                    assert_eq!(
+                        validate(&[&text]),
+                        first_error(&text),
+                        "{before} {place} {piece:02x?}"
+                    );
+                    assert_eq!(utf8::validate(&text).is_ok(), first_error(&text).is_none());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_are_counted_through_blocks_of_any_kind() {
+    for line in
+        ["\n", "a\n", "some text of one line, with a few words\n", "ж\n", "строка\n", "漢字\n"]
+    {
+        for bytes in [300, 5_000, 20_000] {
+            let block = line.repeat(bytes / line.len()).into_bytes();
+            let blocks = [&block[..], "ж\n".as_bytes(), &block, b"1\n2\n\xFF"];
+            assert_eq!(validate(&blocks), first_error(&blocks.concat()), "{line:?} {bytes}");
         }
     }
 }

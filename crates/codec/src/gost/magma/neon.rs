@@ -3,9 +3,10 @@
 //! Four blocks fill two registers, one with their left halves, one with their right halves, so the addition of the key has its
 //! carries from the CPU. One look-up of four registers serves the low nibbles of all bytes: the place of a byte in its word
 //! is part of the index. Another serves the high nibbles.
-#![expect(unsafe_code, reason = "calls of functions that need the tier")]
+#![expect(unsafe_code, reason = "calls of functions that need the tier, and single instructions")]
 
 use std::arch::aarch64::*;
+use std::arch::asm;
 
 use super::naive::{Block, RoundKeys};
 use super::standard::PI;
@@ -89,23 +90,110 @@ fn run(keys: &RoundKeys, blocks: &mut [Block]) {
     }
 }
 
+/// The indices of a look-up, kept from round to round: the place of a byte in its word above, a nibble below.
+///
+/// The instructions that replace only the nibble are written in assembly: the compiler makes two or three of each.
+struct Indices(uint8x16_t);
+
+impl Indices {
+    /// Takes the low nibble of each byte (BIT).
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn low(&mut self, bytes: uint8x16_t, low_bits: uint8x16_t) -> uint8x16_t {
+        // SAFETY: the instruction changes its first register and nothing else; it is part of the tier.
+        unsafe {
+            asm!(
+                "bit {kept:v}.16b, {bytes:v}.16b, {mask:v}.16b",
+                kept = inout(vreg) self.0,
+                bytes = in(vreg) bytes,
+                mask = in(vreg) low_bits,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        self.0
+    }
+
+    /// Takes the high nibble of each byte (SRI).
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn high(&mut self, bytes: uint8x16_t) -> uint8x16_t {
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                "sri {kept:v}.16b, {bytes:v}.16b, #4",
+                kept = inout(vreg) self.0,
+                bytes = in(vreg) bytes,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        self.0
+    }
+}
+
+/// Rotates each word by eleven bits to the left (SHL, SRI).
+#[inline]
+#[target_feature(enable = "neon")]
+fn rotate(words: uint32x4_t) -> uint32x4_t {
+    let mut rotated = vshlq_n_u32::<11>(words);
+    // SAFETY: as above.
+    unsafe {
+        asm!(
+            "sri {rotated:v}.4s, {words:v}.4s, #21",
+            rotated = inout(vreg) rotated,
+            words = in(vreg) words,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    rotated
+}
+
+/// What the rounds use.
+struct Rounds {
+    low_table: uint8x16x4_t,
+    high_table: uint8x16x4_t,
+    low_bits: uint8x16_t,
+    low: Indices,
+    high: Indices,
+}
+
+impl Rounds {
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn new() -> Self {
+        let places = || Indices(vreinterpretq_u8_u32(vdupq_n_u32(PLACES)));
+        let low_bits = vdupq_n_u8(15);
+        Self {
+            low_table: tables(0),
+            high_table: tables(1),
+            low_bits,
+            low: places(),
+            high: places(),
+        }
+    }
+
+    /// One round, which changes only the left halves.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn change(&mut self, left: &mut uint32x4_t, right: uint32x4_t, key: uint32x4_t) {
+        let sum = vreinterpretq_u8_u32(vaddq_u32(right, key));
+        let low = vqtbl4q_u8(self.low_table, self.low.low(sum, self.low_bits));
+        let high = vqtbl4q_u8(self.high_table, self.high.high(sum));
+        *left = veorq_u32(*left, rotate(vreinterpretq_u32_u8(vorrq_u8(low, high))));
+    }
+}
+
 #[target_feature(enable = "neon")]
 fn run_batch(keys: &RoundKeys, blocks: &mut [Block; BATCH]) {
     let bytes = blocks.as_flattened_mut();
-    let (low_table, high_table) = (tables(0), tables(1));
-    let places = vreinterpretq_u8_u32(vdupq_n_u32(PLACES));
-    let low_bits = vdupq_n_u8(15);
+    let mut rounds = Rounds::new();
     let mut halves: [_; LANES] = std::array::from_fn(|lane| load(&bytes[32 * lane..][..32]));
-    for key in keys {
-        let key = vdupq_n_u32(*key);
+    for [even, odd] in keys.as_chunks().0 {
+        let (even, odd) = (vdupq_n_u32(*even), vdupq_n_u32(*odd));
         for (left, right) in &mut halves {
-            let sum = vreinterpretq_u8_u32(vaddq_u32(*right, key));
-            let low = vqtbl4q_u8(low_table, vbslq_u8(low_bits, sum, places));
-            // The nibble replaces the lower half of each place.
-            let high = vqtbl4q_u8(high_table, vsriq_n_u8::<4>(places, sum));
-            let image = vreinterpretq_u32_u8(vorrq_u8(low, high));
-            let turned = vsriq_n_u32::<21>(vshlq_n_u32::<11>(image), image);
-            (*left, *right) = (*right, veorq_u32(*left, turned));
+            rounds.change(left, *right, even);
+        }
+        for (left, right) in &mut halves {
+            rounds.change(right, *left, odd);
         }
     }
     for (lane, (left, right)) in halves.into_iter().enumerate() {
