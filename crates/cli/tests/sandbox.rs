@@ -293,7 +293,7 @@ pub(crate) fn tiers() -> &'static [&'static str] {
             command.arg("count").env("FULLBORE_TIER", tier).stdin(Stdio::null());
             command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
         };
-        ["portable", "avx2", "avx512", "neon"].into_iter().filter(can_use).collect()
+        ["portable", "avx2", "avx2-gfni", "avx512", "neon"].into_iter().filter(can_use).collect()
     })
 }
 

@@ -11,6 +11,8 @@ pub enum Tier {
     Portable,
     /// AVX2 with BMI1, BMI2, LZCNT, POPCNT and PCLMULQDQ: Haswell, Zen and later.
     Avx2,
+    /// AVX2, and GFNI: Alder Lake and later Intel CPUs without AVX-512. Only Kuznyechik has kernels for it.
+    Avx2Gfni,
     /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2, GFNI and VPCLMULQDQ: Ice Lake, Zen 4 and later.
     Avx512,
     /// NEON, which every AArch64 has.
@@ -60,7 +62,7 @@ impl fmt::Display for TierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(name) => {
-                write!(f, "{name}: not one of portable, avx2, avx512, neon")
+                write!(f, "{name}: not one of portable, avx2, avx2-gfni, avx512, neon")
             }
             Self::Unsupported(tier) => {
                 write!(f, "{tier}: this CPU has only {}", Tier::best())
@@ -76,6 +78,7 @@ impl fmt::Display for Tier {
         f.write_str(match self {
             Self::Portable => "portable",
             Self::Avx2 => "avx2",
+            Self::Avx2Gfni => "avx2-gfni",
             Self::Avx512 => "avx512",
             Self::Neon => "neon",
         })
@@ -89,6 +92,7 @@ impl FromStr for Tier {
         match name {
             "portable" => Ok(Self::Portable),
             "avx2" => Ok(Self::Avx2),
+            "avx2-gfni" => Ok(Self::Avx2Gfni),
             "avx512" => Ok(Self::Avx512),
             "neon" => Ok(Self::Neon),
             _ => Err(TierError::Unknown(name.to_owned())),
@@ -108,20 +112,21 @@ impl Tier {
                 && is_x86_feature_detected!("lzcnt")
                 && is_x86_feature_detected!("popcnt")
                 && is_x86_feature_detected!("pclmulqdq");
+            let has_gfni = is_x86_feature_detected!("gfni");
             let has_avx512 = has_avx2
+                && has_gfni
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512vbmi")
                 && is_x86_feature_detected!("avx512vbmi2")
-                && is_x86_feature_detected!("gfni")
                 && is_x86_feature_detected!("vpclmulqdq");
             if has_avx512 {
                 return Self::Avx512;
             }
             if has_avx2 {
-                return Self::Avx2;
+                return if has_gfni { Self::Avx2Gfni } else { Self::Avx2 };
             }
         }
         if cfg!(target_arch = "aarch64") { Self::Neon } else { Self::Portable }
@@ -130,7 +135,7 @@ impl Tier {
     /// Returns the tiers that this CPU can run, least first; tests try them all.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let mut tiers = vec![Self::Portable, Self::Avx2, Self::Avx512, Self::Neon];
+        let mut tiers = vec![Self::Portable, Self::Avx2, Self::Avx2Gfni, Self::Avx512, Self::Neon];
         tiers.retain(|tier| tier.is_part_of(Self::best()));
         tiers
     }
@@ -148,7 +153,7 @@ impl Tier {
         match self.or_best() {
             Self::Portable => Granted::Portable,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => Granted::Avx2(Avx2(())),
+            Self::Avx2 | Self::Avx2Gfni => Granted::Avx2(Avx2(())),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => Granted::Avx512(Avx512(())),
             #[cfg(target_arch = "aarch64")]
@@ -169,7 +174,8 @@ impl Tier {
     fn is_part_of(self, best: Self) -> bool {
         match self {
             Self::Portable => true,
-            Self::Avx2 => matches!(best, Self::Avx2 | Self::Avx512),
+            Self::Avx2 => matches!(best, Self::Avx2 | Self::Avx2Gfni | Self::Avx512),
+            Self::Avx2Gfni => matches!(best, Self::Avx2Gfni | Self::Avx512),
             Self::Avx512 | Self::Neon => self == best,
         }
     }
@@ -194,6 +200,12 @@ mod tests {
         assert_eq!(
             Tier::named_up_to("neon", Tier::Avx512),
             Err(TierError::Unsupported(Tier::Neon))
+        );
+        assert_eq!(Tier::named_up_to("avx2", Tier::Avx2Gfni), Ok(Tier::Avx2));
+        assert_eq!(Tier::named_up_to("avx2-gfni", Tier::Avx512), Ok(Tier::Avx2Gfni));
+        assert_eq!(
+            Tier::named_up_to("avx2-gfni", Tier::Avx2),
+            Err(TierError::Unsupported(Tier::Avx2Gfni))
         );
         assert_eq!(Tier::named_up_to("avx2", Tier::Neon), Err(TierError::Unsupported(Tier::Avx2)));
         assert_eq!(

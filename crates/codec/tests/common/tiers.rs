@@ -8,7 +8,7 @@ pub(crate) fn tested() -> Vec<Tier> {
     let of_cpu: &[Tier] = if cfg!(target_arch = "aarch64") {
         &[Tier::Neon]
     } else if cfg!(target_arch = "x86_64") {
-        &[Tier::Avx2, Tier::Avx512]
+        &[Tier::Avx2, Tier::Avx2Gfni, Tier::Avx512]
     } else {
         &[]
     };

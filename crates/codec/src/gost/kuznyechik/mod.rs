@@ -9,6 +9,8 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod decomposition;
+#[cfg(target_arch = "x86_64")]
+mod matrix;
 pub mod naive;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -53,13 +55,15 @@ impl BlockCipher for Kuznyechik {
         #[cfg(target_arch = "x86_64")]
         let kernel = match tier.or_best() {
             Tier::Avx512 => avx512::Kernel::new(key).map(|kernel| Kernel::Avx512(Box::new(kernel))),
-            Tier::Avx2 => avx2::Kernel::new(key).map(|kernel| Kernel::Avx2(Box::new(kernel))),
+            tier @ (Tier::Avx2 | Tier::Avx2Gfni) => {
+                avx2::Kernel::new(key, tier).map(|kernel| Kernel::Avx2(Box::new(kernel)))
+            }
             Tier::Portable | Tier::Neon => None,
         };
         #[cfg(target_arch = "aarch64")]
         let kernel = match tier.or_best() {
             Tier::Neon => neon::Kernel::new(key).map(|kernel| Kernel::Neon(Box::new(kernel))),
-            Tier::Portable | Tier::Avx2 | Tier::Avx512 => None,
+            _ => None,
         };
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let kernel = {

@@ -70,7 +70,7 @@ impl BlockCipher for Magma {
         #[cfg(target_arch = "x86_64")]
         let kernel = match tier.or_best() {
             Tier::Avx512 => avx512::Kernel::available().map(Kernel::Avx512),
-            Tier::Avx2 => avx2::Kernel::available().map(Kernel::Avx2),
+            Tier::Avx2 | Tier::Avx2Gfni => avx2::Kernel::available().map(Kernel::Avx2),
             Tier::Portable | Tier::Neon => None,
         };
         #[cfg(target_arch = "aarch64")]

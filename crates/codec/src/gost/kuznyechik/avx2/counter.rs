@@ -6,10 +6,8 @@ use super::super::super::block::Counter;
 use super::super::decomposition::{omega, omega_back};
 use super::super::naive::Block;
 use super::super::standard::mix;
-use super::planes::{
-    ALPHA_AFTER_OMEGA, ALPHA_BITS, BATCH, Map, OMEGA_BACK, Planes, WideKey, add_key, high, load,
-    low, map_of, mapped, rounds, run, store_batch, substituted, table,
-};
+use super::maps::{Loaded, Map, OMEGA_BACK, map_of, mapped};
+use super::planes::{BATCH, Planes, WideKey, encrypted, load, rounds, run, store_batch};
 
 /// Number of blocks in two batches in step.
 const GROUP: usize = 2 * BATCH;
@@ -28,8 +26,6 @@ const ORDER: [u8; 32] = {
     order
 };
 
-const ALPHA: Map = map_of(ALPHA_BITS);
-
 /// What L makes of byte 7, and of byte 15, in each byte, with ω on both sides.
 const COLUMNS: [[Map; 16]; 2] = [column(7), column(15)];
 
@@ -45,7 +41,7 @@ const fn column(byte: usize) -> [Map; 16] {
         }
         bit += 1;
     }
-    let (mut maps, mut index) = ([[[0; 16]; 2]; 16], 0);
+    let (mut maps, mut index) = ([map_of([0; 8]); 16], 0);
     while index < 16 {
         maps[index] = map_of(images[index]);
         index += 1;
@@ -78,41 +74,39 @@ fn broadcast(byte: u8) -> __m256i {
 
 impl FirstRound {
     #[target_feature(enable = "avx2")]
-    fn new(keys: &[WideKey; 10], counter: &Counter) -> Self {
+    fn new<const GFNI: bool>(keys: &[WideKey; 10], counter: &Counter) -> Self {
         let (of, counting) = (parts(counter).0, counter.counting_byte());
         let mut planes = [_mm256_setzero_si256(); 16];
         for (plane, byte) in planes.iter_mut().zip(of) {
-            *plane = mapped(&OMEGA_BACK, broadcast(byte));
+            *plane = mapped::<GFNI>(&OMEGA_BACK, broadcast(byte));
         }
-        let before = mapped(&ALPHA_AFTER_OMEGA, planes[counting]);
-        let counted = substituted::<false>(add_key(before, keys[0][counting]));
+        let counted = encrypted::<GFNI>(planes[counting], keys[0][counting]);
         let mut states = [planes];
-        rounds::<1, false>(&keys[..2], &mut states);
+        rounds::<GFNI, 1, false>(&keys[..2], &mut states);
         Self { of, planes: states[0], counted }
     }
 
     /// Returns the planes of the 32 counters from the one whose counting byte is `first`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn of_batch(&self, key: &WideKey, counting: usize, first: u8) -> Planes {
-        let count = mapped(&ALPHA, _mm256_add_epi8(broadcast(first), load(&ORDER)));
-        let substituted = substituted::<false>(add_key(count, key[counting]));
+    fn of_batch<const GFNI: bool>(&self, key: &WideKey, counting: usize, first: u8) -> Planes {
+        let count = _mm256_add_epi8(broadcast(first), load(&ORDER));
+        let substituted = encrypted::<GFNI>(mapped::<GFNI>(&OMEGA_BACK, count), key[counting]);
         let change = _mm256_xor_si256(substituted, self.counted);
-        let (low, high) = (low(change), high(change));
         let mut planes = self.planes;
-        for (plane, [of_low, of_high]) in planes.iter_mut().zip(&COLUMNS[counting / 8]) {
-            let product = _mm256_xor_si256(
-                _mm256_shuffle_epi8(table(of_low), low),
-                _mm256_shuffle_epi8(table(of_high), high),
-            );
-            *plane = _mm256_xor_si256(*plane, product);
+        for (plane, column) in planes.iter_mut().zip(&COLUMNS[counting / 8]) {
+            *plane = _mm256_xor_si256(*plane, Loaded::<GFNI>::new(column).of(change));
         }
         planes
     }
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn fill(keys: &[WideKey; 10], counter: &mut Counter, gamma: &mut [Block]) {
+pub(super) fn fill<const GFNI: bool>(
+    keys: &[WideKey; 10],
+    counter: &mut Counter,
+    gamma: &mut [Block],
+) {
     let counting = counter.counting_byte();
     let (groups, rest) = gamma.as_chunks_mut::<GROUP>();
     let mut first_round: Option<FirstRound> = None;
@@ -120,24 +114,24 @@ pub(super) fn fill(keys: &[WideKey; 10], counter: &mut Counter, gamma: &mut [Blo
         let (of, first) = parts(counter);
         if usize::from(first) + GROUP > 256 {
             counter.fill(group.as_flattened_mut());
-            run::<false>(keys, group);
+            run::<GFNI, false>(keys, group);
             continue;
         }
         if first_round.as_ref().is_none_or(|known| known.of != of) {
             first_round = None;
         }
-        let known = first_round.get_or_insert_with(|| FirstRound::new(keys, counter));
+        let known = first_round.get_or_insert_with(|| FirstRound::new::<GFNI>(keys, counter));
         let mut states =
-            [first, first + COUNTS].map(|first| known.of_batch(&keys[0], counting, first));
-        rounds::<2, false>(&keys[1..], &mut states);
+            [first, first + COUNTS].map(|first| known.of_batch::<GFNI>(&keys[0], counting, first));
+        rounds::<GFNI, 2, false>(&keys[1..], &mut states);
         let (batches, _) = group.as_chunks_mut::<BATCH>();
         for (batch, planes) in batches.iter_mut().zip(states) {
-            store_batch::<false>(batch, planes, &keys[9]);
+            store_batch::<GFNI, false>(batch, planes, &keys[9]);
         }
         counter.advance(GROUP as u64);
     }
     counter.fill(rest.as_flattened_mut());
-    run::<false>(keys, rest);
+    run::<GFNI, false>(keys, rest);
 }
 
 #[cfg(test)]
@@ -146,14 +140,20 @@ mod tests {
     use super::super::super::naive::Naive;
     use super::super::Kernel;
     use super::*;
+    use crate::Tier;
 
     #[test]
     fn gamma_is_that_of_the_standard_wherever_the_counter_begins() {
-        let key = [0x5a; 32];
-        let Some(kernel) = Kernel::new(&key) else {
-            return crate::tiers::lacking("the kernels of avx2");
-        };
-        let naive = Naive::new(&key);
+        for tier in [Tier::Avx2, Tier::Avx2Gfni] {
+            match Kernel::new(&[0x5a; 32], tier) {
+                Some(kernel) => is_that_of_the_standard(&kernel, &[0x5a; 32]),
+                None => crate::tiers::lacking(&format!("the kernels of {tier}")),
+            }
+        }
+    }
+
+    fn is_that_of_the_standard(kernel: &Kernel, key: &[u8; 32]) {
+        let naive = Naive::new(key);
         let of = |count: u8| {
             let mut block = *b"\x01\x02\x03\x04\x05\x06\xff_  right_";
             (block[7], block[15]) = (count, count);

@@ -1,21 +1,7 @@
 //! Matrices and tables of the AVX-512 kernel, computed from the standard.
 
+use super::super::matrix::matrix;
 use super::super::standard::{COEFFICIENTS, COLUMNS, PI, linear, product, product_modulo};
-
-/// Returns the GFNI matrix of the linear map whose value for bit i of a byte is `images[i]`.
-const fn matrix(images: [u8; 8]) -> i64 {
-    let (mut rows, mut bit) = (0_i64, 0);
-    while bit < 8 {
-        let mut column = 0;
-        while column < 8 {
-            // The row of the highest bit is the lowest byte.
-            rows |= ((images[column] >> bit & 1) as i64) << (8 * (7 - bit) + column);
-            column += 1;
-        }
-        bit += 1;
-    }
-    rows
-}
 
 /// Returns the products of `factor` with the powers of x.
 const fn images_of_product(factor: u8) -> [u8; 8] {
