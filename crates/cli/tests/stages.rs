@@ -328,7 +328,7 @@ fn wrong_arguments_are_explained() {
         ("{fullbore} gen lines --count 3 --bytes 4", "cannot be used with"),
         (
             "FULLBORE_TIER=sse9 {fullbore} morse encode",
-            "FULLBORE_TIER: sse9: not one of portable, avx2, avx512, neon",
+            "FULLBORE_TIER: sse9: not one of portable, avx2, avx2-gfni, avx512, neon",
         ),
         ("{fullbore} utf8 check .", "Is a directory"),
         ("{fullbore} gen zero --bytes 1M > /dev/full", "No space left on device"),

@@ -1,7 +1,8 @@
 //! Fullbore's stages as pure functions from bytes to bytes, without file descriptors.
 //!
 //! Flow: block → [`Codec::push`] → bytes of the output, … → [`Codec::finish`]. Every codec has a folder with `naive`
-//! (simple enough to verify by reading; the tests compare with it) and `portable`; `avx2`, `avx2-gfni`, `avx512` and `neon` where they pay.
+//! (simple enough to verify by reading; the tests compare with it) and `portable`; `avx2`, `avx512` and `neon` where they pay (with GFNI,
+//! Kuznyechik's `avx2` becomes the tier `avx2-gfni`).
 //! Every binary contains all that its CPU may have, and the constructor's [`Tier`] chooses.
 
 // Kernels share their loads and stores; a build with few features leaves some of them unused.

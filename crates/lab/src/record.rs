@@ -54,7 +54,7 @@ pub enum Effort {
 pub struct Machine {
     /// Kernel, CPU, memory, limits of pipes.
     pub host: Host,
-    /// The codec kernels in use: `portable`, `avx2`, `avx512` or `neon`.
+    /// The codec kernels in use: `portable`, `avx2`, `avx2-gfni`, `avx512` or `neon`.
     pub tier: String,
     /// The CPUs everything was bound to; empty without `--pin`.
     pub pinned_cpus: Vec<u32>,

@@ -17,7 +17,7 @@ fn workspace() -> PathBuf {
 fn items_of(library: &str) -> Result<PublicApi, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("public-api");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    command.current_dir(workspace()).env("RUSTC_BOOTSTRAP", "1");
+    command.current_dir(workspace()).env("RUSTC_BOOTSTRAP", "1").env_remove("CARGO_BUILD_TARGET");
     command.args(["rustdoc", "--quiet", "--locked", "--lib", "--all-features", "--package"]);
     command.arg(format!("fullbore-{library}")).arg("--target-dir").arg(&folder);
     command.args([
@@ -31,9 +31,10 @@ fn items_of(library: &str) -> Result<PublicApi, String> {
     ]);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    public_api::Builder::from_rustdoc_json(folder.join(format!("doc/fullbore_{library}.json")))
+    let file = folder.join(format!("doc/fullbore_{library}.json"));
+    assert!(file.exists(), "{}: rustdoc has not written it", file.display());
+    public_api::Builder::from_rustdoc_json(file)
         .omit_blanket_impls(true)
-        .omit_auto_trait_impls(true)
         .build()
         .map_err(|error| error.to_string())
 }

@@ -5,8 +5,9 @@
 //! - [`kdf`]: key derivation, R 50.1.113-2016.
 //! - [`stream`]: sealed streams of any length, chunk by chunk; docs/gost.md describes the format.
 //!
-//! Keys are erased on drop. The kernels of AVX2 and AVX-512 take constant time, except for chains with AVX2 (see
-//! docs/gost.md); the portable ones leak through the cache.
+//! Keys are erased on drop. The kernels for AVX2 and AVX-512 take constant time, except in chained modes: with AVX2 those of
+//! Magma leak through the cache, and without GFNI also those of Kuznyechik. The portable kernels leak, and most of those for
+//! NEON (see docs/gost.md).
 
 mod block;
 mod cipher;

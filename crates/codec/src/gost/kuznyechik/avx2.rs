@@ -1,15 +1,16 @@
 //! Kuznyechik with AVX2: 32 blocks at once, one byte of each in a register (a *plane*), and two such batches in step.
 //!
-//! It takes constant time, except for chains: no address and no branch depends on a key or on data. π is decomposed
+//! It takes constant time, except for chains without GFNI: no address and no branch depends on a key or on data. π is decomposed
 //! into look-ups of nibbles ([`super::decomposition`]). Between π and the next π every byte is stored as its image
 //! under ω, so that ω is part of the tables of L, and α ∘ ω is one map. L is the standard's shift register; bytes that
 //! share a coefficient are added first, and a product is a look-up for each nibble. With GFNI (tier `avx2-gfni`), a product is
 //! one instruction, and so is each linear map.
 //!
-//! A chain has one block at a time, which would waste the other 31. It goes through the tables of [`super::portable`]
-//! and leaks through the cache as they do.
+//! A chain has one block at a time, which would waste the other 31. Without GFNI it goes through the tables of
+//! [`super::portable`] and leaks through the cache as they do.
 #![expect(unsafe_code, reason = "calls of functions that need the tier")]
 
+mod chain;
 mod counter;
 mod gfni;
 mod maps;
@@ -48,7 +49,9 @@ impl Kernel {
             let round = [[0; 16], wide(AFTER_MIX, |byte| byte)];
             // SAFETY: the tier has been checked.
             unsafe { run_batches::<false, 1, false>(&round, &mut batch) }
-            batch[0][0]
+            let image = batch[0][0];
+            batch.zeroize();
+            image
         });
         let has_gfni = tier != Tier::Avx2;
         let encryption = std::array::from_fn(|round| {
@@ -62,7 +65,7 @@ impl Kernel {
             key.reverse();
             wide(key, |byte| linear(OMEGA_BACK_BITS, byte))
         });
-        let chain = keys;
+        let chain = if has_gfni { chain::keys_of(&keys) } else { keys };
         keys.zeroize();
         Some(Self { encryption, decryption, chain, has_gfni })
     }
@@ -86,7 +89,12 @@ impl Kernel {
     }
 
     pub(super) fn chain(&self, previous: Block, blocks: &mut [Block]) {
-        portable::chain(&self.chain, previous, blocks);
+        if self.has_gfni {
+            // SAFETY: `new` made sure of the tier.
+            unsafe { chain::chain(&self.chain, previous, blocks) }
+        } else {
+            portable::chain(&self.chain, previous, blocks);
+        }
     }
 
     pub(super) fn erase(&mut self) {

@@ -66,7 +66,7 @@ pub(super) const fn omega_back(byte: u8) -> u8 {
 }
 
 /// The powers of x in GF(2⁴).
-const POWERS: [u8; 15] = {
+pub(super) const POWERS: [u8; 15] = {
     let (mut powers, mut exponent) = ([1; 15], 1);
     while exponent < 15 {
         let doubled = powers[exponent - 1] << 1;
@@ -77,7 +77,7 @@ const POWERS: [u8; 15] = {
 };
 
 #[expect(clippy::cast_possible_truncation, reason = "below 16")]
-const fn logarithm(nibble: u8) -> u8 {
+pub(super) const fn logarithm(nibble: u8) -> u8 {
     let mut exponent = 0;
     while exponent < 15 {
         if POWERS[exponent] == nibble {
@@ -89,7 +89,7 @@ const fn logarithm(nibble: u8) -> u8 {
 }
 
 /// Returns the logarithm of the inverse; zero has neither.
-const fn logarithm_of_inverse(nibble: u8) -> u8 {
+pub(super) const fn logarithm_of_inverse(nibble: u8) -> u8 {
     if nibble == 0 { NO_LOGARITHM } else { (15 - logarithm(nibble)) % 15 }
 }
 

@@ -8,6 +8,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
+mod carried;
+#[cfg(target_arch = "x86_64")]
 mod decomposition;
 #[cfg(target_arch = "x86_64")]
 mod matrix;

@@ -1,7 +1,7 @@
 //! Kuznyechik by tables: S and L of each byte in one look-up of 16 bytes.
 //!
 //! **Leaks through the cache.** Which entries of the 64 KiB tables are read depends on the key and the data; whoever
-//! shares the cache can learn about both. The kernels of the greater tiers do not leak this way.
+//! shares the cache can learn about both. What docs/gost.md calls constant does not leak this way.
 
 use super::super::block::low_half;
 use super::naive::{Block, RoundKeys, round_keys_by};

@@ -1,7 +1,7 @@
 //! Magma by tables of bytes, eight blocks in step.
 //!
 //! **Leaks through the cache.** Which entries of the 4 KiB tables are read depends on the key and the data; whoever
-//! shares the cache can learn about both. The kernels of the greater tiers do not leak this way.
+//! shares the cache can learn about both. What docs/gost.md calls constant does not leak this way.
 
 use super::naive::{Block, RoundKeys};
 use super::standard::{PI, ROTATION_BITS};

@@ -1,149 +1,116 @@
-//! π with GFNI, whose field of 256 elements has that of π's 16 in it. There, a product and an inverse take one instruction.
+//! π on CPUs with GFNI: the nibbles of a byte, whatever linear map it is under, are one instruction each.
 //!
-//! The instructions are written in assembly, for the reason that [`affine`] gives.
-#![expect(unsafe_code, reason = "instructions of GFNI")]
+//! Products are sums of logarithms, as in [`super::planes`], but each look-up leads to the next one without the value between
+//! them: that is what a chain waits for.
 
-use std::arch::asm;
 use std::arch::x86_64::*;
 
-use super::super::decomposition::{NU_0, NU_1, Nibbles, PHI, SIGMA, alpha, omega};
+use super::super::carried::{CARRIED_BACK, carried};
+use super::super::decomposition::{
+    NU_0, NU_1, Nibbles, PHI, POWERS, SIGMA, alpha, logarithm, logarithm_of_inverse, omega,
+};
 use super::super::matrix::matrix;
-use super::super::standard::product_modulo;
+use super::super::standard::linear;
 use super::maps::{affine, table};
 
-/// Modulus of the field in which GFNI multiplies, x⁸ + x⁴ + x³ + x + 1, without its leading term.
-const MODULUS: u8 = 0x1b;
-
-/// The image of x in that field: a root of π's polynomial, x⁴ + x³ + 1.
-const ROOT: u8 = {
-    let mut root = 2_u8;
-    loop {
-        let square = product_modulo(root, root, MODULUS);
-        let cube = product_modulo(square, root, MODULUS);
-        if product_modulo(cube, root, MODULUS) ^ cube == 1 {
-            break root;
-        }
-        root += 1;
-    }
-};
-
-/// Maps a nibble into GFNI's field.
-const fn embedded(nibble: u8) -> u8 {
-    let (mut image, mut power, mut bit) = (0, 1, 0);
-    while bit < 4 {
-        if nibble >> bit & 1 == 1 {
-            image ^= power;
-        }
-        power = product_modulo(power, ROOT, MODULUS);
-        bit += 1;
-    }
-    image
-}
-
-/// Returns where an embedded nibble is in the tables: these four bits tell them apart.
-const fn place(image: u8) -> usize {
-    (image & 1 | image >> 1 & 2 | image >> 2 & 12) as usize
-}
-
-/// What turns an embedded nibble into its place.
-const PLACE: i64 = matrix([1, 0, 2, 0, 4, 8, 0, 0]);
-/// The map that changes nothing.
-const SAME: i64 = matrix([1, 2, 4, 8, 16, 32, 64, 128]);
-/// The embedded nibbles l and r of a byte under ω⁻¹.
-const TO_L: i64 = nibble_of(4);
-const TO_R: i64 = nibble_of(0);
-
-const fn nibble_of(shift: u8) -> i64 {
-    let (mut images, mut bit) = ([0; 8], 0);
-    while bit < 8 {
-        images[bit] = embedded(alpha(omega(1 << bit)) >> shift & 15);
-        bit += 1;
-    }
-    matrix(images)
-}
-
-/// What π looks up, by the places of embedded nibbles, without what `decomposition::LEFT_OUT` names.
-struct Tables {
-    /// The new l in the upper nibble: by l · 1/r, and by l where r is zero.
-    l: Nibbles,
+/// π for bytes under one linear map, without what `decomposition::LEFT_OUT` names.
+pub(super) struct Substitution {
+    /// The nibbles l and r of α of a byte.
+    to_l: i64,
+    to_r: i64,
+    /// The logarithms of l and of 1/r.
+    of_l: Nibbles,
+    of_inverse: Nibbles,
+    /// What the new l adds to the result, by the logarithm of l · 1/r; and by l, where r is zero.
+    new_l: Nibbles,
     l_without_r: Nibbles,
-    /// φ of the new l, embedded, by l · 1/r.
+    /// The logarithms of φ of the new l, by that of l · 1/r, without that for l = 0; and of r, with it.
     phi: Nibbles,
-    /// The new r.
-    r: Nibbles,
+    of_r: Nibbles,
+    /// What the new r adds to the result, by the logarithm of r · φ.
+    new_r: Nibbles,
 }
 
-static TABLES: Tables = {
-    let empty = [0; 16];
-    let mut tables = Tables { l: empty, l_without_r: empty, phi: empty, r: empty };
-    let mut nibble = 0_u8;
-    while nibble < 16 {
-        let (at, to) = (nibble as usize, place(embedded(nibble)));
-        tables.l[to] = (NU_1[at] ^ NU_1[0]) << 4;
-        tables.l_without_r[to] = (NU_0[at] ^ NU_1[0]) << 4;
-        tables.phi[to] = embedded(PHI[NU_1[at] as usize]);
-        tables.r[to] = SIGMA[at] ^ SIGMA[0];
-        nibble += 1;
+/// Bytes under ω⁻¹, as the planes have them.
+pub(super) static OF_PLANES: Substitution = {
+    let (mut bytes, mut images, mut bit) = ([0; 8], [0; 8], 0);
+    while bit < 8 {
+        bytes[bit] = omega(1 << bit);
+        images[bit] = 1 << bit;
+        bit += 1;
     }
-    tables
+    substitution(bytes, images)
 };
 
-/// Returns the inverse of each byte; that of zero is zero.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn inverse(byte: __m256i) -> __m256i {
-    let same = _mm256_set1_epi64x(SAME);
-    let image;
-    // SAFETY: the instruction changes its first register and nothing else.
-    unsafe {
-        asm!(
-            "vgf2p8affineinvqb {image}, {byte}, {matrix}, 0",
-            image = lateout(ymm_reg) image,
-            byte = in(ymm_reg) byte,
-            matrix = in(ymm_reg) same,
-            options(pure, nomem, nostack, preserves_flags),
-        );
+/// Bytes in the field that GFNI multiplies in.
+pub(super) static OF_CARRIED: Substitution = {
+    let (mut bytes, mut images, mut bit) = ([0; 8], [0; 8], 0);
+    while bit < 8 {
+        bytes[bit] = CARRIED_BACK[1 << bit];
+        images[bit] = carried(omega(1 << bit));
+        bit += 1;
     }
-    image
+    substitution(bytes, images)
+};
+
+/// Computes π for bytes whose bits stand for `bytes` of the standard; the bits of the result, under ω⁻¹, become `images`.
+const fn substitution(bytes: [u8; 8], images: [u8; 8]) -> Substitution {
+    let (mut l, mut r, mut bit) = ([0; 8], [0; 8], 0);
+    while bit < 8 {
+        l[bit] = alpha(bytes[bit]) >> 4;
+        r[bit] = alpha(bytes[bit]) & 15;
+        bit += 1;
+    }
+    let empty = [0; 16];
+    let (mut of_l, mut of_inverse, mut of_r) = (empty, empty, empty);
+    let (mut new_l, mut l_without_r, mut phi, mut new_r) = (empty, empty, empty, empty);
+    let of_zero = logarithm(PHI[NU_1[0] as usize]);
+    let mut index = 0_u8;
+    while index < 16 {
+        let at = index as usize;
+        of_l[at] = logarithm(index);
+        of_inverse[at] = logarithm_of_inverse(index);
+        of_r[at] = if index == 0 { logarithm(0) } else { (logarithm(index) + of_zero) % 15 };
+        l_without_r[at] = linear(images, (NU_0[at] ^ NU_1[0]) << 4);
+        if at < 15 {
+            let l = NU_1[POWERS[at] as usize];
+            new_l[at] = linear(images, (l ^ NU_1[0]) << 4);
+            phi[at] = (logarithm(PHI[l as usize]) + 15 - of_zero) % 15;
+            new_r[at] = linear(images, SIGMA[POWERS[at] as usize] ^ SIGMA[0]);
+        }
+        index += 1;
+    }
+    let (to_l, to_r) = (matrix(l), matrix(r));
+    Substitution { to_l, to_r, of_l, of_inverse, new_l, l_without_r, phi, of_r, new_r }
 }
 
+/// Adds logarithms modulo 15; that of zero keeps its top bit.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn times(left: __m256i, right: __m256i) -> __m256i {
-    let product;
-    // SAFETY: the instruction changes its first register and nothing else.
-    unsafe {
-        asm!(
-            "vgf2p8mulb {product}, {left}, {right}",
-            product = lateout(ymm_reg) product,
-            left = in(ymm_reg) left,
-            right = in(ymm_reg) right,
-            options(pure, nomem, nostack, preserves_flags),
-        );
-    }
-    product
+fn sum(left: __m256i, right: __m256i) -> __m256i {
+    let sum = _mm256_add_epi8(left, right);
+    _mm256_min_epu8(sum, _mm256_sub_epi8(sum, _mm256_set1_epi8(15)))
 }
 
-/// Applies π to bytes under ω⁻¹, and leaves them so.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn substituted(byte: __m256i) -> __m256i {
-    let look_up = |nibbles: &Nibbles, image: __m256i| {
-        _mm256_shuffle_epi8(table(nibbles), affine(image, _mm256_set1_epi64x(PLACE)))
-    };
-    let l = affine(byte, _mm256_set1_epi64x(TO_L));
-    let r = affine(byte, _mm256_set1_epi64x(TO_R));
-    let has_no_r = _mm256_cmpeq_epi8(r, _mm256_setzero_si256());
-    let without_r = _mm256_and_si256(look_up(&TABLES.l_without_r, l), has_no_r);
-    let quotient = affine(times(l, inverse(r)), _mm256_set1_epi64x(PLACE));
-    let new_l = _mm256_shuffle_epi8(table(&TABLES.l), quotient);
-    // Where r is zero, so is its product, whatever l has become.
-    let phi = _mm256_shuffle_epi8(table(&TABLES.phi), quotient);
-    let new_r = look_up(&TABLES.r, times(phi, r));
-    _mm256_or_si256(_mm256_or_si256(new_l, without_r), new_r)
+impl Substitution {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn of(&self, byte: __m256i) -> __m256i {
+        let l = affine(byte, _mm256_set1_epi64x(self.to_l));
+        let r = affine(byte, _mm256_set1_epi64x(self.to_r));
+        let look_up = |nibbles: &Nibbles, at| _mm256_shuffle_epi8(table(nibbles), at);
+        let has_no_r = _mm256_cmpeq_epi8(r, _mm256_setzero_si256());
+        let without_r = _mm256_and_si256(look_up(&self.l_without_r, l), has_no_r);
+        let quotient = sum(look_up(&self.of_l, l), look_up(&self.of_inverse, r));
+        let new_l = _mm256_xor_si256(look_up(&self.new_l, quotient), without_r);
+        // Where r is zero, so is its product, whatever l has become.
+        let product = sum(look_up(&self.phi, quotient), look_up(&self.of_r, r));
+        _mm256_xor_si256(new_l, look_up(&self.new_r, product))
+    }
 }
 
 #[cfg(test)]
+#[expect(unsafe_code, reason = "calls of functions that need the tier")]
 mod tests {
     use super::super::super::decomposition::{LEFT_OUT, omega_back};
     use super::super::super::standard::PI;
@@ -151,9 +118,12 @@ mod tests {
     use crate::Tier;
 
     #[target_feature(enable = "avx2")]
-    fn substituted_alone(byte: u8) -> u8 {
-        let image = substituted(_mm256_set1_epi8(byte.cast_signed()));
-        _mm256_cvtsi256_si32(image).to_le_bytes()[0]
+    fn images_of(byte: u8) -> [u8; 2] {
+        let of_planes = OF_PLANES.of(_mm256_set1_epi8(omega_back(byte).cast_signed()));
+        let of_carried = OF_CARRIED.of(_mm256_set1_epi8(carried(byte).cast_signed()));
+        let [under, over] =
+            [of_planes, of_carried].map(|byte| _mm256_cvtsi256_si32(byte).to_le_bytes()[0]);
+        [omega(under), CARRIED_BACK[usize::from(over)]]
     }
 
     #[test]
@@ -163,15 +133,8 @@ mod tests {
         }
         for byte in 0..=255_u8 {
             // SAFETY: the CPU has the tier.
-            let image = unsafe { substituted_alone(omega_back(byte)) };
-            assert_eq!(omega(image ^ LEFT_OUT), PI[usize::from(byte)], "{byte}");
+            let images = unsafe { images_of(byte) };
+            assert_eq!(images, [PI[usize::from(byte)] ^ omega(LEFT_OUT); 2], "{byte}");
         }
-    }
-
-    #[test]
-    fn places_tell_nibbles_apart() {
-        let mut places: Vec<usize> = (0..16).map(|nibble| place(embedded(nibble))).collect();
-        places.sort_unstable();
-        assert_eq!(places, (0..16).collect::<Vec<_>>());
     }
 }

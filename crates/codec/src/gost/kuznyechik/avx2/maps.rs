@@ -124,7 +124,7 @@ pub(super) fn high(byte: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 pub(super) fn affine(byte: __m256i, matrix: __m256i) -> __m256i {
     let image;
-    // SAFETY: the instruction changes its first register and nothing else.
+    // SAFETY: the CPU has GFNI, as `Kernel::new` made sure; the instruction changes its first register and nothing else.
     unsafe {
         asm!(
             "vgf2p8affineqb {image}, {byte}, {matrix}, 0",

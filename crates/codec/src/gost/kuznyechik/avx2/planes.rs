@@ -3,10 +3,12 @@
 
 use std::arch::x86_64::*;
 
+use zeroize::Zeroize;
+
 use super::super::decomposition::{BACKWARD, FORWARD, LEFT_OUT, Product, Substitution, omega};
 use super::super::naive::Block;
 use super::super::standard::{linear, mix};
-use super::gfni;
+use super::gfni::OF_PLANES;
 use super::maps::{
     ALPHA_AFTER_OMEGA, ALPHA_BITS, BACK, FACTORS, Loaded, OMEGA, OMEGA_BACK, OMEGA_BACK_BITS, high,
     low, mapped, table,
@@ -77,7 +79,7 @@ fn substituted<const DECRYPT: bool>(byte: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 pub(super) fn encrypted<const GFNI: bool>(byte: __m256i, key: u32) -> __m256i {
     if GFNI {
-        gfni::substituted(add_key(byte, key))
+        OF_PLANES.of(add_key(byte, key))
     } else {
         substituted::<false>(add_key(mapped::<GFNI>(&ALPHA_AFTER_OMEGA, byte), key))
     }
@@ -278,5 +280,6 @@ pub(super) fn run<const GFNI: bool, const DECRYPT: bool>(
         last[0][..rest.len()].copy_from_slice(rest);
         run_batches::<GFNI, 1, DECRYPT>(keys, &mut last);
         rest.copy_from_slice(&last[0][..rest.len()]);
+        last.zeroize();
     }
 }

@@ -4,8 +4,8 @@ use std::arch::x86_64::*;
 
 use zeroize::Zeroize;
 
+use super::super::carried::carried;
 use super::super::naive::{Block, RoundKeys};
-use super::constants::carried;
 use super::copies::{chain, round_keys};
 use super::planes::{PlaneKeys, Planes, Ports, add, rounds};
 use super::registers::{load, store};
@@ -127,6 +127,7 @@ pub(super) fn encrypt(keys: &Keys, blocks: &mut [Block]) {
         let planes = encrypt_planes(keys, load_batch(&last));
         store_batch(&mut last, planes);
         rest.copy_from_slice(&last[..rest.len()]);
+        last.zeroize();
     }
 }
 
@@ -142,5 +143,6 @@ pub(super) fn decrypt(keys: &Keys, blocks: &mut [Block]) {
         let planes = decrypt_planes(keys, load_batch(&last));
         store_batch(&mut last, planes);
         rest.copy_from_slice(&last[..rest.len()]);
+        last.zeroize();
     }
 }

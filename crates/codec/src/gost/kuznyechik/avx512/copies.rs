@@ -3,8 +3,9 @@
 
 use std::arch::x86_64::*;
 
+use super::super::carried::{CARRY, CARRY_BACK, ROTATIONS};
 use super::super::naive::{Block, RoundKeys, round_keys_by};
-use super::constants::{CARRIED_PI, CARRY, CARRY_BACK, ROTATIONS};
+use super::constants::CARRIED_PI;
 use super::registers::{load, load_table, look_up, xor3};
 
 /// What a round on four copies of one block, in the other field, reads from memory.
