@@ -1,6 +1,6 @@
 //! π on CPUs with GFNI: the nibbles of a byte, whatever linear map it is under, are one instruction each.
 //!
-//! Products are sums of logarithms, as in [`super::planes`], but each look-up leads to the next one without the value between
+//! Products are sums of logarithms, as without GFNI, but each look-up leads to the next one without the value between
 //! them: that is what a chain waits for.
 
 use std::arch::x86_64::*;
@@ -110,8 +110,9 @@ impl Substitution {
 }
 
 #[cfg(test)]
-#[expect(unsafe_code, reason = "calls of functions that need the tier")]
 mod tests {
+    #![expect(unsafe_code, reason = "calls of functions that need the tier")]
+
     use super::super::super::decomposition::{LEFT_OUT, omega_back};
     use super::super::super::standard::PI;
     use super::*;
