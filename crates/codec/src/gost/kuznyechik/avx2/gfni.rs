@@ -7,11 +7,11 @@ use std::arch::x86_64::*;
 
 use super::super::carried::{CARRIED_BACK, carried};
 use super::super::decomposition::{
-    NU_0, NU_1, Nibbles, PHI, POWERS, SIGMA, alpha, logarithm, logarithm_of_inverse, omega,
+    NU_0, NU_1, Nibbles, PHI, POWERS, SIGMA, alpha, logarithm, logarithm_of_inverse,
 };
 use super::super::matrix::matrix;
 use super::super::standard::linear;
-use super::maps::{affine, table};
+use super::maps::{OMEGA_BITS, affine, table};
 
 /// π for bytes under one linear map, without what `decomposition::LEFT_OUT` names.
 pub(super) struct Substitution {
@@ -32,22 +32,14 @@ pub(super) struct Substitution {
 }
 
 /// Bytes under ω⁻¹, as the planes have them.
-pub(super) static OF_PLANES: Substitution = {
-    let (mut bytes, mut images, mut bit) = ([0; 8], [0; 8], 0);
-    while bit < 8 {
-        bytes[bit] = omega(1 << bit);
-        images[bit] = 1 << bit;
-        bit += 1;
-    }
-    substitution(bytes, images)
-};
+pub(super) static OF_PLANES: Substitution = substitution(OMEGA_BITS, [1, 2, 4, 8, 16, 32, 64, 128]);
 
 /// Bytes in the field that GFNI multiplies in.
 pub(super) static OF_CARRIED: Substitution = {
     let (mut bytes, mut images, mut bit) = ([0; 8], [0; 8], 0);
     while bit < 8 {
         bytes[bit] = CARRIED_BACK[1 << bit];
-        images[bit] = carried(omega(1 << bit));
+        images[bit] = carried(OMEGA_BITS[bit]);
         bit += 1;
     }
     substitution(bytes, images)
@@ -113,7 +105,7 @@ impl Substitution {
 mod tests {
     #![expect(unsafe_code, reason = "calls of functions that need the tier")]
 
-    use super::super::super::decomposition::{LEFT_OUT, omega_back};
+    use super::super::super::decomposition::{LEFT_OUT, omega, omega_back};
     use super::super::super::standard::PI;
     use super::*;
     use crate::Tier;

@@ -52,7 +52,7 @@ pub(super) const FACTORS: [Map; 7] = {
 };
 
 /// Images of each bit under ω, and under the maps between the standard's bytes and those that π works on.
-const OMEGA_BITS: [u8; 8] = {
+pub(super) const OMEGA_BITS: [u8; 8] = {
     let (mut images, mut bit) = ([0; 8], 0);
     while bit < 8 {
         images[bit] = omega(1 << bit);
